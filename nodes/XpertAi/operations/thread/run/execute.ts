@@ -3,19 +3,16 @@ import {
 	attempt,
 	chunk,
 	compact,
-	find,
 	groupBy,
 	isEmpty,
 	isError,
 	isNil,
-	isString,
 	isUndefined,
 	lowerFirst,
 	map,
 	memoize,
 	omitBy,
 	pick,
-	sumBy,
 	uniq,
 } from 'lodash';
 import type { IDataObject, INodeExecutionData, NodeApiError } from 'n8n-workflow';
@@ -61,14 +58,13 @@ import { type Listener, type Part, stepsOf } from '../../../threads/runEvents';
 import { listRuns, type RunIds } from '../../../threads/runsApi';
 import { passagesIn, type Source, Sources, sourcesOf } from '../../../threads/sources';
 import { requestOf, waitingMessage } from '../../../threads/tasks';
-import { parseAnswer } from '../../../transport/answer';
 import { call, SINGLE_LIMITS } from '../../../transport/call';
 import { MINUTE_MS, systemClock } from '../../../transport/clock';
 import type { Failure } from '../../../transport/failure';
 import { multipartBody, type UploadFile, UPLOADS_AT_ONCE } from '../../../transport/multipart';
 import type { Send } from '../../../transport/request';
-import { sanitize } from '../../../transport/sanitize';
 import { type RunOptions, runSettings } from './fields';
+import { filterAdvice, filterHint, type FilterReport, filterReport } from './filterReport';
 import { chatSessionOf, readRunRequest, type RunRequest } from './runRequest';
 
 export interface ThreadWork<Result> {
@@ -427,95 +423,6 @@ export function answerOf(
 }
 
 const known = (json: FieldValues) => omitBy(json, isUndefined) as IDataObject;
-
-/** How a search was filtered, worst status first. `unknown` means that the server reported no known status. */
-const STATUSES = ['not_applied', 'dynamic_fallback', 'unknown', 'applied', 'notSearched'] as const;
-
-/** The statuses to report even if the message contained no values for filters. */
-const FILTERED = ['applied', 'dynamic_fallback'];
-
-/** The filter status and the hits of one search, or of all searches of a run. */
-export interface FilterReport {
-	/** `notSearched` means that there was no search, or the search failed. */
-	status: (typeof STATUSES)[number];
-	/** Number of passages found. */
-	hitCount: number;
-	/** Why a search failed, e.g. because a filter value was missing. */
-	reason?: string;
-}
-
-const diagnostic = z.object({
-	filterStatus: z.enum(STATUSES).catch('unknown'),
-	hitCount: z.number().catch(0),
-});
-
-/** Reads the first entry of `diagnostics` in a tool's answer. Example: `test/recordings/filters-retry.json`. */
-const toolAnswer = z
-	.object({ diagnostics: z.tuple([diagnostic]).rest(z.unknown()) })
-	.transform(({ diagnostics: [{ filterStatus: status, hitCount }] }) => ({ status, hitCount }));
-
-/** Matches the result of a failed tool call. The first group is the reason. */
-const TOOL_ERROR = /^Error: (.*?)(?:\n Please fix your mistakes\.)?$/s;
-
-/**
- * Reports how the searches of a run were filtered. For several searches, returns the worst status.
- *
- * @param hasValues whether the message contained values for filters
- * @returns undefined if there is nothing to report
- */
-export function filterReport(parts: Part[], hasValues: boolean): FilterReport | undefined {
-	const searches = compact(parts.map(searchIn));
-	const reason = map(searches, 'reason').find(isString);
-	const isFiltered = searches.some((search) => FILTERED.includes(search.status));
-	if (!hasValues && !isFiltered && reason === undefined) return undefined;
-	const status =
-		STATUSES.find((one) => searches.some((search) => search.status === one)) ?? 'notSearched';
-	return { status, hitCount: sumBy(searches, 'hitCount'), reason };
-}
-
-function searchIn({ id, data }: Part): FilterReport | undefined {
-	if (!data) return undefined;
-	const output = data.output ?? data.data;
-	const answer = typeof output === 'string' ? parseAnswer(output) : output;
-	const isStep = data.type === 'knowledges' || id?.endsWith('_channel');
-	if (isStep && Array.isArray(answer)) return { status: 'unknown', hitCount: answer.length };
-	const search = toolAnswer.safeParse(answer).data;
-	if (search || !data.tool?.startsWith('retriever-')) return search;
-	const [, cause] = TOOL_ERROR.exec(typeof output === 'string' ? output : '') ?? [];
-	const reason = data.status === 'fail' ? data.error : cause;
-	return isString(reason) ? { status: 'notSearched', hitCount: 0, reason } : undefined;
-}
-
-/** Returns a hint if a report shows a problem with a search or a filter. */
-export function filterHint(filter: FilterReport | undefined) {
-	if (filter?.reason !== undefined) {
-		const { reason } = filter;
-		return compact(['A search found nothing:', sanitize(reason), filterAdvice(reason)]).join(' ');
-	}
-	return filter && FILTER_HINTS[filter.status];
-}
-
-/** What to do about a search that failed because of its filter. Returns `undefined` for other reasons. */
-const filterAdvice = (reason = '') =>
-	find(FILTER_ADVICE, (_, pattern) => new RegExp(pattern).test(reason));
-
-/** Each key is a regular expression that matches a reason. Recorded in `test/recordings/knowledge-filter*.json`. */
-const FILTER_ADVICE: Record<string, string> = {
-	"Required fixed-filter variable 'env":
-		'Only the filter of a step takes it: {"context": {"env": …}} in "Additional Fields (JSON)".',
-	'Required fixed-filter variable': 'Give it in "Values for Filters", and ask anew.',
-	'Unknown knowledge filter field':
-		'The knowledgebase does not know this field: add it to its Metadata Schema, or correct the filter of the assistant.',
-	"Value type does not match|Filter strings cannot|Field '.*' requires|Value is not allowed for":
-		'Correct the value in "Values for Filters", and ask anew.',
-};
-
-const FILTER_HINTS: Partial<Record<FilterReport['status'], string>> = {
-	not_applied:
-		'Values for filters were given, but a search had no filter: the assistant was not built for it.',
-	dynamic_fallback: 'The server dropped a filter that the model of the assistant had made.',
-	notSearched: 'Values for filters were given, but no knowledge was looked into.',
-};
 
 /** The fields that an agent needs to continue an incomplete run. */
 const RESUME_FIELDS = ['status', 'threadId', 'runId', 'interrupt'];

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { get } from 'lodash';
-import { answerOf, Chat, filterReport } from 'nodes/XpertAi/operations/thread/run/execute';
+import { answerOf, Chat } from 'nodes/XpertAi/operations/thread/run/execute';
+import { filterReport } from 'nodes/XpertAi/operations/thread/run/filterReport';
 import type { RunOptions } from 'nodes/XpertAi/operations/thread/run/fields';
 import type { Completed } from 'nodes/XpertAi/runs/result';
 import type { CitationStyle } from 'nodes/XpertAi/threads/citations';
