@@ -8,20 +8,18 @@ import {
 	isError,
 	isNil,
 	isUndefined,
-	lowerFirst,
 	map,
 	memoize,
 	omitBy,
 	pick,
 	uniq,
 } from 'lodash';
-import type { IDataObject, INodeExecutionData, NodeApiError } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 
-import type { HintContext, ItemError, StatusHints } from '../../../execution/apiError';
+import type { ItemError } from '../../../execution/apiError';
 import { readUploadFile } from '../../../execution/binary';
 import type { FieldValues } from '../../../execution/fields';
-import { quoted } from '../../../execution/issueText';
 import { type Item, redactIds } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import {
@@ -53,18 +51,18 @@ import { takeTurn, type Turn, waitForTurn } from '../../../runs/turns';
 import { Citations, type CitationStyle } from '../../../threads/citations';
 import { deleteConversation } from '../../../threads/conversation';
 import { lockSupportOf } from '../../../threads/lockRecord';
-import { forgetOwner, ownerOf } from '../../../threads/owner';
+import { ownerOf } from '../../../threads/owner';
 import { type Listener, type Part, stepsOf } from '../../../threads/runEvents';
 import { listRuns, type RunIds } from '../../../threads/runsApi';
 import { passagesIn, type Source, Sources, sourcesOf } from '../../../threads/sources';
 import { requestOf, waitingMessage } from '../../../threads/tasks';
 import { call, SINGLE_LIMITS } from '../../../transport/call';
 import { MINUTE_MS, systemClock } from '../../../transport/clock';
-import type { Failure } from '../../../transport/failure';
 import { multipartBody, type UploadFile, UPLOADS_AT_ONCE } from '../../../transport/multipart';
 import type { Send } from '../../../transport/request';
 import { type RunOptions, runSettings } from './fields';
-import { filterAdvice, filterHint, type FilterReport, filterReport } from './filterReport';
+import { filterHint, type FilterReport, filterReport } from './filterReport';
+import { resultError, uploadError } from './runErrors';
 import { chatSessionOf, readRunRequest, type RunRequest } from './runRequest';
 
 export interface ThreadWork<Result> {
@@ -531,81 +529,4 @@ export class Chat implements Listener {
 		this.shown += piece;
 		this.send('item', piece);
 	}
-}
-
-/**
- * The error of a run without an answer. It contains the reason, the next step, and the IDs of the run.
- *
- * @param hints facts for the error description; default: see `runHints`
- */
-export function resultError(
-	item: Item,
-	result: NoAnswer,
-	hints = runHints(item, result),
-): NodeApiError {
-	const { failure, reason, advice, status, unverified } = result;
-	// If the server rejects the token, the cached owner may be out of date.
-	if (failure?.status === 401) forgetOwner(item.connection.account);
-	const shown: Failure =
-		failure && reason === undefined
-			? failure
-			: { method: '', path: '', ...failure, kind: 'unsuccessful', reason };
-	const error = item.apiError(shown, hints);
-	const nextStep =
-		advice ?? filterAdvice(reason) ?? (reason === undefined ? undefined : READ_THREAD_ADVICE);
-	error.description = compact([nextStep, error.description]).join(' ');
-	error.context.data = {
-		...(error.context.data as IDataObject),
-		...pick(result, ['threadId', 'conversationId', 'runId', 'cancelledRun']),
-		verdict: status,
-		unverified,
-	};
-	return error;
-}
-
-const READ_THREAD_ADVICE = 'Look the thread up on the server, or read it with Thread: Get.';
-
-/**
- * Hints for the start of a run, and for requests about a run. At the start, a 404 is about the assistant, because the
- * server looks up the assistant first. With a run ID, a 404 may be about the run.
- */
-function runHints(item: Item, { threadId = '' }: NoAnswer): HintContext {
-	const statusHints: StatusHints = { 403: PRIVATE_WORKSPACE };
-	if (item.has('runId')) return { statusHints };
-	if (item.has('assistantId'))
-		return { statusHints, missing: { field: '"Assistant"', id: item.filledText('assistantId') } };
-	statusHints[404] = ASSISTANT_GONE;
-	return { statusHints, missing: { field: 'The assistant of thread', id: threadId } };
-}
-
-const PRIVATE_WORKSPACE =
-	'A key of a user may not run the assistants of a private workspace. Use a key made for that workspace, or for this assistant.';
-
-const ASSISTANT_GONE =
-	'The assistant of this thread is not there any more, or the key may not see it. Check "Thread".';
-
-/** Hints for a failed upload (E12), by HTTP status. */
-const UPLOAD_HINTS: StatusHints = {
-	404: 'The server takes no files for runs. Leave "Attach Files" empty, and check that the Base URL of the credential leads to an Xpert AI server.',
-	413: 'The file is larger than the server, or a proxy before it, takes. Make it smaller, or have the limit raised.',
-	500: 'The server could not take the file. Look up the request ID in the log of the server.',
-};
-
-/**
- * The error for a file that was not uploaded.
- *
- * @param property the binary field of the file
- */
-export function uploadError(
-	item: Item,
-	failure: Failure,
-	facts: RunFacts,
-	property = '',
-): NodeApiError {
-	const status = failure.kind === 'cancelled' ? 'cancelled' : 'failed';
-	const error = resultError(item, { ...facts, status, failure }, { statusHints: UPLOAD_HINTS });
-	if (status === 'cancelled') return error;
-	error.message = `The file in ${quoted(property)} was not uploaded: ${lowerFirst(error.message)}`;
-	error.description = `The message was not sent, as "Attach Files" names this file. ${error.description}`;
-	return error;
 }

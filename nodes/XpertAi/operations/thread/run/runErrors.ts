@@ -1,0 +1,87 @@
+import { compact, lowerFirst, pick } from 'lodash';
+import type { IDataObject, NodeApiError } from 'n8n-workflow';
+
+import type { HintContext, StatusHints } from '../../../execution/apiError';
+import { quoted } from '../../../execution/issueText';
+import type { Item } from '../../../execution/item';
+import type { NoAnswer, RunFacts } from '../../../runs/result';
+import { forgetOwner } from '../../../threads/owner';
+import type { Failure } from '../../../transport/failure';
+import { filterAdvice } from './filterReport';
+
+/**
+ * The error of a run without an answer. It contains the reason, the next step, and the IDs of the run.
+ *
+ * @param hints facts for the error description; default: see `runHints`
+ */
+export function resultError(
+	item: Item,
+	result: NoAnswer,
+	hints = runHints(item, result),
+): NodeApiError {
+	const { failure, reason, advice, status, unverified } = result;
+	// If the server rejects the token, the cached owner may be out of date.
+	if (failure?.status === 401) forgetOwner(item.connection.account);
+	const shown: Failure =
+		failure && reason === undefined
+			? failure
+			: { method: '', path: '', ...failure, kind: 'unsuccessful', reason };
+	const error = item.apiError(shown, hints);
+	const nextStep =
+		advice ?? filterAdvice(reason) ?? (reason === undefined ? undefined : READ_THREAD_ADVICE);
+	error.description = compact([nextStep, error.description]).join(' ');
+	error.context.data = {
+		...(error.context.data as IDataObject),
+		...pick(result, ['threadId', 'conversationId', 'runId', 'cancelledRun']),
+		verdict: status,
+		unverified,
+	};
+	return error;
+}
+
+const READ_THREAD_ADVICE = 'Look the thread up on the server, or read it with Thread: Get.';
+
+/**
+ * Hints for the start of a run, and for requests about a run. At the start, a 404 is about the assistant, because the
+ * server looks up the assistant first. With a run ID, a 404 may be about the run.
+ */
+function runHints(item: Item, { threadId = '' }: NoAnswer): HintContext {
+	const statusHints: StatusHints = { 403: PRIVATE_WORKSPACE };
+	if (item.has('runId')) return { statusHints };
+	if (item.has('assistantId'))
+		return { statusHints, missing: { field: '"Assistant"', id: item.filledText('assistantId') } };
+	statusHints[404] = ASSISTANT_GONE;
+	return { statusHints, missing: { field: 'The assistant of thread', id: threadId } };
+}
+
+const PRIVATE_WORKSPACE =
+	'A key of a user may not run the assistants of a private workspace. Use a key made for that workspace, or for this assistant.';
+
+const ASSISTANT_GONE =
+	'The assistant of this thread is not there any more, or the key may not see it. Check "Thread".';
+
+/** Hints for a failed upload (E12), by HTTP status. */
+const UPLOAD_HINTS: StatusHints = {
+	404: 'The server takes no files for runs. Leave "Attach Files" empty, and check that the Base URL of the credential leads to an Xpert AI server.',
+	413: 'The file is larger than the server, or a proxy before it, takes. Make it smaller, or have the limit raised.',
+	500: 'The server could not take the file. Look up the request ID in the log of the server.',
+};
+
+/**
+ * The error for a file that was not uploaded.
+ *
+ * @param property the binary field of the file
+ */
+export function uploadError(
+	item: Item,
+	failure: Failure,
+	facts: RunFacts,
+	property = '',
+): NodeApiError {
+	const status = failure.kind === 'cancelled' ? 'cancelled' : 'failed';
+	const error = resultError(item, { ...facts, status, failure }, { statusHints: UPLOAD_HINTS });
+	if (status === 'cancelled') return error;
+	error.message = `The file in ${quoted(property)} was not uploaded: ${lowerFirst(error.message)}`;
+	error.description = `The message was not sent, as "Attach Files" names this file. ${error.description}`;
+	return error;
+}
