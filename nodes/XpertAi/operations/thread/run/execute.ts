@@ -1,36 +1,19 @@
 import { randomUUID } from 'crypto';
-import {
-	attempt,
-	chunk,
-	compact,
-	groupBy,
-	isEmpty,
-	isError,
-	isNil,
-	isUndefined,
-	map,
-	memoize,
-	omitBy,
-	pick,
-	uniq,
-} from 'lodash';
+import { attempt, chunk, compact, groupBy, isEmpty, isError, memoize, pick, uniq } from 'lodash';
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 
 import type { ItemError } from '../../../execution/apiError';
 import { readUploadFile } from '../../../execution/binary';
-import type { FieldValues } from '../../../execution/fields';
 import { type Item, redactIds } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import {
 	addHints,
-	type AnswerOutput,
 	failureAsReply,
 	isInChat,
 	isTool,
 	mayContinue,
 	NO_ANSWER,
-	rawOutput,
 	readOutput,
 } from '../../../execution/outputs';
 import {
@@ -42,7 +25,7 @@ import {
 import { cancelRunById } from '../../../runs/cancelRun';
 import { type Client, withDeadline } from '../../../runs/client';
 import { openByKey, openNew } from '../../../runs/openConversation';
-import type { Completed, Interrupted, NoAnswer, RunFacts } from '../../../runs/result';
+import type { NoAnswer, RunFacts } from '../../../runs/result';
 import type { Run } from '../../../runs/run';
 import { filterValuesIn, type RunKind, withFileContexts } from '../../../runs/runBody';
 import { readOrFollow } from '../../../runs/runById';
@@ -52,18 +35,18 @@ import { Citations, type CitationStyle } from '../../../threads/citations';
 import { deleteConversation } from '../../../threads/conversation';
 import { lockSupportOf } from '../../../threads/lockRecord';
 import { ownerOf } from '../../../threads/owner';
-import { type Listener, type Part, stepsOf } from '../../../threads/runEvents';
+import type { Listener, Part } from '../../../threads/runEvents';
 import { listRuns, type RunIds } from '../../../threads/runsApi';
-import { passagesIn, type Source, Sources, sourcesOf } from '../../../threads/sources';
-import { requestOf, waitingMessage } from '../../../threads/tasks';
+import { passagesIn, Sources } from '../../../threads/sources';
 import { call, SINGLE_LIMITS } from '../../../transport/call';
 import { MINUTE_MS, systemClock } from '../../../transport/clock';
 import { multipartBody, type UploadFile, UPLOADS_AT_ONCE } from '../../../transport/multipart';
 import type { Send } from '../../../transport/request';
-import { type RunOptions, runSettings } from './fields';
-import { filterHint, type FilterReport, filterReport } from './filterReport';
+import { answerOf, EMPTY_ANSWER, FACTS, forAudience } from './answerOutput';
+import { runSettings } from './fields';
+import { filterHint, type FilterReport } from './filterReport';
 import { resultError, uploadError } from './runErrors';
-import { chatSessionOf, readRunRequest, type RunRequest } from './runRequest';
+import { readRunRequest, type RunRequest } from './runRequest';
 
 export interface ThreadWork<Result> {
 	/** Tasks with the same thread ID are executed in order. A task without a thread ID has its own queue. */
@@ -360,106 +343,6 @@ function clientWithTimeout(item: Item): Client {
 	const client = clientOf(item, maxTries * timeoutMs + maxElapsedMs);
 	return { ...client, send: async (request) => await client.send({ ...request, timeoutMs }) };
 }
-
-/** The facts of a run that the node outputs. Most runs have only the first four facts. */
-export const FACTS = [
-	...(['status', 'threadId', 'conversationId', 'runId'] as const),
-	...(['rejected', 'remembered', 'discarded', 'cancelledRun'] as const),
-];
-
-/** The fields of a cited passage in simplified output, unless "Include" contains "Passages". */
-const CITED = ['number', 'documentName', 'fileUrl', 'documentId'] as const;
-
-const REJECTED = 'This was rejected, and not carried out.';
-
-/**
- * Returns the text of a run's answer (`output`) and the JSON of the output item.
- *
- * @param hasFilterValues whether the message contained values for filters
- */
-export function answerOf(
-	request: AnswerOutput & { item: Item; options: RunOptions },
-	result: Completed | Interrupted,
-	hasFilterValues = false,
-): { output: string; json: IDataObject } {
-	const { item, options } = request;
-	const { citations: style, include } = options;
-	const { parts: all, earlier, otherParts, usage, output: content } = result;
-	const parts = isEmpty(otherParts) ? undefined : otherParts;
-	const tasks = result.status === 'interrupted' ? result.interrupt : undefined;
-	const runSources = sourcesOf(all, earlier);
-	const citations = new Citations(runSources, style);
-	const said = 'rejected' in result ? REJECTED : citations.rewrite(content);
-	const text = tasks ? waitingMessage(tasks) : said;
-	const sources = runSources.list(citations.cited);
-	const cited = citedNames(sources, style);
-	// A chat shows only `output`, so `output` must contain the list of sources.
-	const isForChat = () => isInChat(item.context) || !isNil(chatSessionOf(item));
-	const isShown = style === 'numbers' && options.showInChat !== 'hidden';
-	const isListed = include.includes('sources') || (isShown && isForChat());
-	const output = isListed && !isEmpty(cited) ? text + listOf(cited) : text;
-	// While a run waits for a decision, it is unknown whether the filter values will be used.
-	const filter = filterReport(all, hasFilterValues && !tasks);
-	const facts: FieldValues = pick(result as Completed & Interrupted, FACTS);
-	if (!request.simplify) {
-		const whole = { content, ...facts, parts, sources, interrupt: tasks, usage, filter };
-		return { output, json: rawOutput(request, known({ role: 'ai', ...whole })) };
-	}
-	const answer = {
-		output,
-		...facts,
-		sources: include.includes('passages')
-			? sources
-			: sources.filter((one) => one.cited).map((one) => pick(one, CITED)),
-		interrupt: tasks?.map(requestOf),
-		parts,
-		usage,
-		filter,
-		intermediateSteps: include.includes('steps') ? stepsOf(all) : undefined,
-	};
-	return { output, json: forAudience(item, answer, cited) };
-}
-
-const known = (json: FieldValues) => omitBy(json, isUndefined) as IDataObject;
-
-/** The fields that an agent needs to continue an incomplete run. */
-const RESUME_FIELDS = ['status', 'threadId', 'runId', 'interrupt'];
-
-/**
- * Returns the JSON of an output item. For an agent, leaves out most fields to save tokens.
- *
- * @param cited the names of the cited sources
- */
-export function forAudience(
-	{ context }: Item,
-	json: FieldValues,
-	cited: string[] = [],
-): IDataObject {
-	if (!isTool(context)) return known(json);
-	const { status, output } = json;
-	return known({
-		...('output' in json && { output: output === '' ? EMPTY_ANSWER : output }),
-		...(!isEmpty(cited) && { sources: cited }),
-		...pick(json, ['rejected', 'intermediateSteps']),
-		...(status !== 'completed' && pick(json, RESUME_FIELDS)),
-	});
-}
-
-/** A Markdown list of the cited documents. */
-const listOf = (names: string[]) => `\n\nSources:\n${names.map((name) => `- ${name}`).join('\n')}`;
-
-/** The names of the cited documents. With the style `numbers`, an entry looks like `[1] guide.pdf`. */
-function citedNames(sources: Source[], style: RunOptions['citations']): string[] {
-	const cited = sources.filter((one) => one.cited);
-	return map(groupBy(cited, 'documentId'), (passages, id) => {
-		const numbers = style === 'numbers' ? passages.map(({ number }) => `[${number}]`) : [];
-		const name = passages.find(({ documentName }) => documentName)?.documentName ?? id;
-		return [...numbers, name].join(' ');
-	});
-}
-
-/** The text that chat visitors and agents get if the answer is empty. */
-const EMPTY_ANSWER = 'The assistant gave no answer in words.';
 
 /** Separates the texts of an answer, e.g. before and after a tool call. */
 const BREAK = '\n\n';

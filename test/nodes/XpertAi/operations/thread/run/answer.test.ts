@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { get } from 'lodash';
-import { answerOf, Chat } from 'nodes/XpertAi/operations/thread/run/execute';
+import { Chat } from 'nodes/XpertAi/operations/thread/run/execute';
+import { answerOf } from 'nodes/XpertAi/operations/thread/run/answerOutput';
 import { filterReport } from 'nodes/XpertAi/operations/thread/run/filterReport';
 import type { RunOptions } from 'nodes/XpertAi/operations/thread/run/fields';
 import type { Completed } from 'nodes/XpertAi/runs/result';
