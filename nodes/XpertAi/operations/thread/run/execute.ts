@@ -10,7 +10,6 @@ import type { Execution } from '../../../execution/operation';
 import {
 	addHints,
 	failureAsReply,
-	isInChat,
 	isTool,
 	mayContinue,
 	NO_ANSWER,
@@ -31,18 +30,16 @@ import { filterValuesIn, type RunKind, withFileContexts } from '../../../runs/ru
 import { readOrFollow } from '../../../runs/runById';
 import { runAndWait, startOnly } from '../../../runs/runThread';
 import { takeTurn, type Turn, waitForTurn } from '../../../runs/turns';
-import { Citations, type CitationStyle } from '../../../threads/citations';
 import { deleteConversation } from '../../../threads/conversation';
 import { lockSupportOf } from '../../../threads/lockRecord';
 import { ownerOf } from '../../../threads/owner';
-import type { Listener, Part } from '../../../threads/runEvents';
 import { listRuns, type RunIds } from '../../../threads/runsApi';
-import { passagesIn, Sources } from '../../../threads/sources';
 import { call, SINGLE_LIMITS } from '../../../transport/call';
 import { MINUTE_MS, systemClock } from '../../../transport/clock';
 import { multipartBody, type UploadFile, UPLOADS_AT_ONCE } from '../../../transport/multipart';
 import type { Send } from '../../../transport/request';
-import { answerOf, EMPTY_ANSWER, FACTS, forAudience } from './answerOutput';
+import { answerOf, FACTS, forAudience } from './answerOutput';
+import { Chat } from './chat';
 import { runSettings } from './fields';
 import { filterHint, type FilterReport } from './filterReport';
 import { resultError, uploadError } from './runErrors';
@@ -342,74 +339,4 @@ function clientWithTimeout(item: Item): Client {
 	const { maxTries, maxElapsedMs } = SINGLE_LIMITS;
 	const client = clientOf(item, maxTries * timeoutMs + maxElapsedMs);
 	return { ...client, send: async (request) => await client.send({ ...request, timeoutMs }) };
-}
-
-/** Separates the texts of an answer, e.g. before and after a tool call. */
-const BREAK = '\n\n';
-
-/** Shows an answer in a streaming chat, in pieces or as a whole. */
-export class Chat implements Listener {
-	private readonly sources = new Sources();
-	private text: Citations;
-	/** The part of the current text that the chat already shows. */
-	private shown = '';
-	private isEmpty = true;
-
-	private constructor(
-		private readonly send: (type: 'begin' | 'item' | 'end', content?: string) => void,
-		private readonly style: CitationStyle,
-	) {
-		this.text = new Citations(this.sources, style);
-		send('begin');
-	}
-
-	/** The chat of an item; undefined if n8n does not stream. */
-	static of({ context, index }: Item, style: CitationStyle = 'none'): Chat | undefined {
-		if (!isInChat(context)) return undefined;
-		return new Chat((type, content) => context.sendChunk(type, index, content), style);
-	}
-
-	onToolResult(answer: unknown) {
-		this.sources.add(passagesIn(answer));
-	}
-
-	onEarlier(parts: Part[]) {
-		this.sources.addParts(parts);
-	}
-
-	onText(piece: string, isNew: boolean) {
-		if (isNew) this.startText();
-		this.show(this.text.push(piece));
-	}
-
-	/** Shows the part of the output that the chat does not show yet. */
-	complete(output: string) {
-		if (output.trim() === '') this.say(EMPTY_ANSWER);
-		else if (output.startsWith(this.shown)) this.show(output.slice(this.shown.length));
-		else this.say(output);
-	}
-
-	/** Shows a text as a new paragraph. */
-	say(text: string) {
-		this.startText();
-		this.show(text);
-	}
-
-	end() {
-		this.send('end');
-	}
-
-	private startText() {
-		this.show(this.text.end());
-		this.text = new Citations(this.sources, this.style);
-		if (!this.isEmpty) this.send('item', BREAK);
-		this.shown = '';
-	}
-
-	private show(piece: string) {
-		if (piece === '') return;
-		this.isEmpty = false;
-		this.shown += piece;
-		this.send('item', piece);
-	}
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { get } from 'lodash';
-import { Chat } from 'nodes/XpertAi/operations/thread/run/execute';
+import { Chat } from 'nodes/XpertAi/operations/thread/run/chat';
 import { answerOf } from 'nodes/XpertAi/operations/thread/run/answerOutput';
 import { filterReport } from 'nodes/XpertAi/operations/thread/run/filterReport';
 import type { RunOptions } from 'nodes/XpertAi/operations/thread/run/fields';

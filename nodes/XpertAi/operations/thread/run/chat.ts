@@ -1,0 +1,76 @@
+import type { Item } from '../../../execution/item';
+import { isInChat } from '../../../execution/outputs';
+import { Citations, type CitationStyle } from '../../../threads/citations';
+import type { Listener, Part } from '../../../threads/runEvents';
+import { passagesIn, Sources } from '../../../threads/sources';
+import { EMPTY_ANSWER } from './answerOutput';
+
+/** Separates the texts of an answer, e.g. before and after a tool call. */
+const BREAK = '\n\n';
+
+/** Shows an answer in a streaming chat, in pieces or as a whole. */
+export class Chat implements Listener {
+	private readonly sources = new Sources();
+	private text: Citations;
+	/** The part of the current text that the chat already shows. */
+	private shown = '';
+	private isEmpty = true;
+
+	private constructor(
+		private readonly send: (type: 'begin' | 'item' | 'end', content?: string) => void,
+		private readonly style: CitationStyle,
+	) {
+		this.text = new Citations(this.sources, style);
+		send('begin');
+	}
+
+	/** The chat of an item; undefined if n8n does not stream. */
+	static of({ context, index }: Item, style: CitationStyle = 'none'): Chat | undefined {
+		if (!isInChat(context)) return undefined;
+		return new Chat((type, content) => context.sendChunk(type, index, content), style);
+	}
+
+	onToolResult(answer: unknown) {
+		this.sources.add(passagesIn(answer));
+	}
+
+	onEarlier(parts: Part[]) {
+		this.sources.addParts(parts);
+	}
+
+	onText(piece: string, isNew: boolean) {
+		if (isNew) this.startText();
+		this.show(this.text.push(piece));
+	}
+
+	/** Shows the part of the output that the chat does not show yet. */
+	complete(output: string) {
+		if (output.trim() === '') this.say(EMPTY_ANSWER);
+		else if (output.startsWith(this.shown)) this.show(output.slice(this.shown.length));
+		else this.say(output);
+	}
+
+	/** Shows a text as a new paragraph. */
+	say(text: string) {
+		this.startText();
+		this.show(text);
+	}
+
+	end() {
+		this.send('end');
+	}
+
+	private startText() {
+		this.show(this.text.end());
+		this.text = new Citations(this.sources, this.style);
+		if (!this.isEmpty) this.send('item', BREAK);
+		this.shown = '';
+	}
+
+	private show(piece: string) {
+		if (piece === '') return;
+		this.isEmpty = false;
+		this.shown += piece;
+		this.send('item', piece);
+	}
+}
