@@ -1,5 +1,5 @@
 import { randomUUID } from 'crypto';
-import { attempt, chunk, compact, groupBy, isEmpty, isError, memoize, pick, uniq } from 'lodash';
+import { attempt, chunk, compact, isEmpty, isError, memoize, pick, uniq } from 'lodash';
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 
@@ -15,12 +15,7 @@ import {
 	NO_ANSWER,
 	readOutput,
 } from '../../../execution/outputs';
-import {
-	atOnceOf,
-	forEachConcurrently,
-	forEachItem,
-	timeoutSeconds,
-} from '../../../execution/runOperation';
+import { atOnceOf, forEachItem, timeoutSeconds } from '../../../execution/runOperation';
 import { cancelRunById } from '../../../runs/cancelRun';
 import { type Client, withDeadline } from '../../../runs/client';
 import { openByKey, openNew } from '../../../runs/openConversation';
@@ -29,7 +24,7 @@ import type { Run } from '../../../runs/run';
 import { filterValuesIn, type RunKind, withFileContexts } from '../../../runs/runBody';
 import { readOrFollow } from '../../../runs/runById';
 import { runAndWait, startOnly } from '../../../runs/runThread';
-import { takeTurn, type Turn, waitForTurn } from '../../../runs/turns';
+import { type Turn, waitForTurn } from '../../../runs/turns';
 import { deleteConversation } from '../../../threads/conversation';
 import { lockSupportOf } from '../../../threads/lockRecord';
 import { ownerOf } from '../../../threads/owner';
@@ -44,46 +39,7 @@ import { runSettings } from './fields';
 import { filterHint, type FilterReport } from './filterReport';
 import { resultError, uploadError } from './runErrors';
 import { readRunRequest, type RunRequest } from './runRequest';
-
-export interface ThreadWork<Result> {
-	/** Tasks with the same thread ID are executed in order. A task without a thread ID has its own queue. */
-	threadId?: string;
-	/** Waits for `turn` in the queue of the thread, then executes the task. */
-	run: (turn: Turn) => Promise<Result>;
-}
-
-/**
- * Executes tasks of different threads concurrently, and tasks of one thread in order. Concurrent runs on one thread
- * lose messages. All executions in this process share the queues.
- *
- * @param concurrency maximum number of threads at once
- * @param goOn returns whether to start more tasks
- * @returns the results in the order of `work`; `undefined` for a task that did not start
- */
-export async function inThreadQueues<Result>(
-	work: Array<ThreadWork<Result>>,
-	concurrency: number,
-	goOn: () => boolean,
-): Promise<Array<Result | undefined>> {
-	const results = work.map((): Result | undefined => undefined);
-	const places = work.map(({ threadId = randomUUID() }, index) => ({ threadId, index }));
-	// Takes all turns before the first task starts. Otherwise, two calls of this function could wait for each
-	// other forever.
-	const queues = Object.entries(groupBy(places, 'threadId')).map(([threadId, queue]) => ({
-		queue,
-		turn: takeTurn(threadId),
-	}));
-	const runQueue = async ({ queue, turn }: (typeof queues)[number]) => {
-		for (const { index } of queue) if (goOn()) results[index] = await work[index]?.run(turn);
-		turn.end();
-	};
-	try {
-		await forEachConcurrently(queues, concurrency, runQueue, goOn);
-	} finally {
-		for (const { turn } of queues) turn.end();
-	}
-	return results;
-}
+import { inThreadQueues } from './threadQueues';
 
 /**
  * Executes Thread: Ask and Wait, Decide, Answer Again and Start Run. Reads all items before it sends anything. So an
