@@ -15,11 +15,11 @@ import {
 	NO_ANSWER,
 	readOutput,
 } from '../../../execution/outputs';
-import { atOnceOf, forEachItem, timeoutSeconds } from '../../../execution/runOperation';
+import { atOnceOf, forEachItem } from '../../../execution/runOperation';
 import { cancelRunById } from '../../../runs/cancelRun';
-import { type Client, withDeadline } from '../../../runs/client';
+import type { Client } from '../../../runs/client';
 import { openByKey, openNew } from '../../../runs/openConversation';
-import type { NoAnswer, RunFacts } from '../../../runs/result';
+import type { NoAnswer } from '../../../runs/result';
 import type { Run } from '../../../runs/run';
 import { filterValuesIn, type RunKind, withFileContexts } from '../../../runs/runBody';
 import { readOrFollow } from '../../../runs/runById';
@@ -29,14 +29,15 @@ import { deleteConversation } from '../../../threads/conversation';
 import { lockSupportOf } from '../../../threads/lockRecord';
 import { ownerOf } from '../../../threads/owner';
 import { listRuns, type RunIds } from '../../../threads/runsApi';
-import { call, SINGLE_LIMITS } from '../../../transport/call';
-import { MINUTE_MS, systemClock } from '../../../transport/clock';
+import { call } from '../../../transport/call';
+import { MINUTE_MS } from '../../../transport/clock';
 import { multipartBody, type UploadFile, UPLOADS_AT_ONCE } from '../../../transport/multipart';
 import type { Send } from '../../../transport/request';
 import { answerOf, FACTS, forAudience } from './answerOutput';
 import { Chat } from './chat';
 import { runSettings } from './fields';
 import { filterHint, type FilterReport } from './filterReport';
+import { clientOf, clientWithTimeout, progressOf } from './runClient';
 import { resultError, uploadError } from './runErrors';
 import { readRunRequest, type RunRequest } from './runRequest';
 import { inThreadQueues } from './threadQueues';
@@ -161,9 +162,6 @@ async function deleteUnused(run: Run, { status, failure, reason }: NoAnswer) {
 	if (runs?.length === 0) await deleteConversation(run, facts.conversationId);
 }
 
-const progressOf = (facts: RunFacts) => (minutes: number) =>
-	`waiting for run ${facts.runId ?? '…'} of thread ${facts.threadId}, ${minutes} minutes`;
-
 /** Whether the server lacks the routes for background runs. All items of a connection share this information. */
 const routesOf = memoize<(send: Send) => Run['routes']>(() => ({ areMissing: false }));
 routesOf.cache = new WeakMap();
@@ -208,13 +206,6 @@ async function openThread({ item, runOn, threadId = '', title }: RunRequest, cli
 	if (runOn === 'new') return await openNew(client, randomUUID(), title);
 	const { account, credentialId } = item.connection;
 	return await openByKey(client, { keyId: threadId, title, owner: ownerOf(account), credentialId });
-}
-
-/** A client that gives up after `deadlineMs`, or when the execution is stopped. */
-function clientOf({ context, connection: { send } }: Item, deadlineMs: number): Client {
-	const signal = context.getExecutionCancelSignal();
-	const deadline = systemClock.now() + deadlineMs;
-	return withDeadline({ send, clock: systemClock, deadline, signal });
 }
 
 const fileContext = z.object({ id: z.string().min(1) });
@@ -287,12 +278,4 @@ async function cancelRun(item: Item, ids: RunIds): Promise<IDataObject> {
 	if ('failure' in result && result.failure)
 		throw resultError(item, { ...result, status: 'failed', ...ids });
 	return { cancelled: status === 'cancelled', status, ...ids };
-}
-
-/** A client with a timeout for each request. The deadline is long enough for all retries of a request. */
-function clientWithTimeout(item: Item): Client {
-	const timeoutMs = item.setting('options.timeout', timeoutSeconds) * 1000;
-	const { maxTries, maxElapsedMs } = SINGLE_LIMITS;
-	const client = clientOf(item, maxTries * timeoutMs + maxElapsedMs);
-	return { ...client, send: async (request) => await client.send({ ...request, timeoutMs }) };
 }
