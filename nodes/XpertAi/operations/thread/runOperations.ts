@@ -1,6 +1,6 @@
 import type { CodedOperation } from '../../execution/operation';
 import type { RunKind } from '../../runs/runBody';
-import type { OperationById } from './run/execute';
+import type { OperationById } from './run/executeById';
 import {
 	cancelFields,
 	decideFields,

@@ -13,22 +13,19 @@ import {
 	isTool,
 	mayContinue,
 	NO_ANSWER,
-	readOutput,
 } from '../../../execution/outputs';
-import { atOnceOf, forEachItem } from '../../../execution/runOperation';
-import { cancelRunById } from '../../../runs/cancelRun';
+import { atOnceOf } from '../../../execution/runOperation';
 import type { Client } from '../../../runs/client';
 import { openByKey, openNew } from '../../../runs/openConversation';
 import type { NoAnswer } from '../../../runs/result';
 import type { Run } from '../../../runs/run';
 import { filterValuesIn, type RunKind, withFileContexts } from '../../../runs/runBody';
-import { readOrFollow } from '../../../runs/runById';
 import { runAndWait, startOnly } from '../../../runs/runThread';
 import { type Turn, waitForTurn } from '../../../runs/turns';
 import { deleteConversation } from '../../../threads/conversation';
 import { lockSupportOf } from '../../../threads/lockRecord';
 import { ownerOf } from '../../../threads/owner';
-import { listRuns, type RunIds } from '../../../threads/runsApi';
+import { listRuns } from '../../../threads/runsApi';
 import { call } from '../../../transport/call';
 import { MINUTE_MS } from '../../../transport/clock';
 import { multipartBody, type UploadFile, UPLOADS_AT_ONCE } from '../../../transport/multipart';
@@ -37,7 +34,7 @@ import { answerOf, FACTS, forAudience } from './answerOutput';
 import { Chat } from './chat';
 import { runSettings } from './fields';
 import { filterHint, type FilterReport } from './filterReport';
-import { clientOf, clientWithTimeout, progressOf } from './runClient';
+import { clientOf, progressOf } from './runClient';
 import { resultError, uploadError } from './runErrors';
 import { readRunRequest, type RunRequest } from './runRequest';
 import { inThreadQueues } from './threadQueues';
@@ -236,46 +233,4 @@ async function uploadAttachments({ item, attachments }: RunRequest, run: Run, fi
 		}
 	}
 	return ids;
-}
-
-export type OperationById = 'getRun' | 'waitForRun' | 'cancelRun';
-
-/**
- * Executes Thread: Get Run, Wait for Run and Cancel Run, several items at once.
- *
- * @throws the NodeApiError or NodeOperationError of the first failed item, if On Error is "Stop Workflow"
- */
-export async function executeById({ items }: Execution, operation: OperationById) {
-	const runItem = operation === 'cancelRun' ? cancelRun : readAnswer;
-	const work = async (item: Item) => {
-		atOnceOf([item]);
-		const ids = { threadId: item.filledText('threadId'), runId: item.filledText('runId') };
-		return [await runItem(item, ids, operation === 'waitForRun')];
-	};
-	const atOnce = attempt(() => atOnceOf(items));
-	return await forEachItem(items, work, isError(atOnce) ? 1 : atOnce);
-}
-
-/** Reads the answer of one run. If `waits` is set, waits until the run ends. */
-async function readAnswer(item: Item, ids: RunIds, waits: boolean): Promise<IDataObject> {
-	const request = { item, ...item.settings(runSettings), ...readOutput(item) };
-	const { deadlineMinutes, whenGivenUp } = request.options;
-	const client = waits ? clientOf(item, deadlineMinutes * MINUTE_MS) : clientWithTimeout(item);
-	const run = { ...client, ...ids, facts: { ...ids }, whenGivenUp };
-	item.progress = progressOf(ids);
-	const result = await readOrFollow(run, waits);
-	if (result.status === 'running')
-		return forAudience(item, { output: null, status: result.status, ...ids });
-	if (result.status === 'unread') throw resultError(item, { ...result, status: 'failed' });
-	if (!('output' in result)) throw resultError(item, result);
-	return answerOf(request, result).json;
-}
-
-/** Executes Thread: Cancel Run for one item. */
-async function cancelRun(item: Item, ids: RunIds): Promise<IDataObject> {
-	const result = await cancelRunById({ ...clientWithTimeout(item), ...ids, facts: {} });
-	const { status } = result;
-	if ('failure' in result && result.failure)
-		throw resultError(item, { ...result, status: 'failed', ...ids });
-	return { cancelled: status === 'cancelled', status, ...ids };
 }

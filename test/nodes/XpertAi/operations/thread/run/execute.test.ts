@@ -3,7 +3,7 @@ import { NodeHelpers, traverseNodeParameters } from 'n8n-workflow';
 import type { FromAIArgument, INode, INodeParameters } from 'n8n-workflow';
 
 import { XpertAi } from 'nodes/XpertAi/XpertAi.node';
-import { executeById, type OperationById } from 'nodes/XpertAi/operations/thread/run/execute';
+import { executeById, type OperationById } from 'nodes/XpertAi/operations/thread/run/executeById';
 import { inThreadQueues, type ThreadWork } from 'nodes/XpertAi/operations/thread/run/threadQueues';
 import { runByIdFields } from 'nodes/XpertAi/operations/thread/run/fields';
 import { withDeadline } from 'nodes/XpertAi/runs/client';
