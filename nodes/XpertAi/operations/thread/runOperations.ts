@@ -22,7 +22,7 @@ const asking =
 const byId =
 	(operation: OperationById): CodedOperation['execute'] =>
 	async (execution) =>
-		await (await import('./run/execute')).executeById(execution, operation);
+		await (await import('./run/executeById')).executeById(execution, operation);
 
 /** The operations, in display order. */
 const operations: Array<Omit<CodedOperation, 'endpoint'>> = [

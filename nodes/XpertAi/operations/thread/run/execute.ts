@@ -1,10 +1,8 @@
-import { randomUUID } from 'crypto';
-import { attempt, chunk, compact, isEmpty, isError, memoize, pick, uniq } from 'lodash';
+import { attempt, compact, isEmpty, isError, pick, uniq } from 'lodash';
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 
 import type { ItemError } from '../../../execution/apiError';
-import { readUploadFile } from '../../../execution/binary';
 import { type Item, redactIds } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import {
@@ -15,27 +13,20 @@ import {
 	NO_ANSWER,
 } from '../../../execution/outputs';
 import { atOnceOf } from '../../../execution/runOperation';
-import type { Client } from '../../../runs/client';
-import { openByKey, openNew } from '../../../runs/openConversation';
 import type { NoAnswer } from '../../../runs/result';
 import type { Run } from '../../../runs/run';
-import { filterValuesIn, type RunKind, withFileContexts } from '../../../runs/runBody';
+import { filterValuesIn, type RunKind } from '../../../runs/runBody';
 import { runAndWait, startOnly } from '../../../runs/runThread';
-import { type Turn, waitForTurn } from '../../../runs/turns';
+import type { Turn } from '../../../runs/turns';
 import { deleteConversation } from '../../../threads/conversation';
-import { lockSupportOf } from '../../../threads/lockRecord';
-import { ownerOf } from '../../../threads/owner';
 import { listRuns } from '../../../threads/runsApi';
-import { call } from '../../../transport/call';
-import { MINUTE_MS } from '../../../transport/clock';
-import { multipartBody, type UploadFile, UPLOADS_AT_ONCE } from '../../../transport/multipart';
-import type { Send } from '../../../transport/request';
 import { answerOf, FACTS, forAudience } from './answerOutput';
 import { Chat } from './chat';
 import { runSettings } from './fields';
 import { filterHint, type FilterReport } from './filterReport';
-import { clientOf, progressOf } from './runClient';
-import { resultError, uploadError } from './runErrors';
+import { prepare } from './prepareRun';
+import { progressOf } from './runClient';
+import { resultError } from './runErrors';
 import { readRunRequest, type RunRequest } from './runRequest';
 import { inThreadQueues } from './threadQueues';
 
@@ -157,80 +148,4 @@ async function deleteUnused(run: Run, { status, failure, reason }: NoAnswer) {
 	if (!isNew || !isRefused || facts.conversationId === undefined) return;
 	const { answer: runs } = await listRuns(run, threadId);
 	if (runs?.length === 0) await deleteConversation(run, facts.conversationId);
-}
-
-/** Whether the server lacks the routes for background runs. All items of a connection share this information. */
-const routesOf = memoize<(send: Send) => Run['routes']>(() => ({ areMissing: false }));
-routesOf.cache = new WeakMap();
-
-/**
- * Prepares the run of an item: waits for the turn, opens the conversation, and uploads the files.
- *
- * @returns the run to start
- * @throws NodeApiError or NodeOperationError if one of these steps fails
- */
-async function prepare(request: RunRequest, turn: Turn): Promise<Run> {
-	const { item, runOn, options, intent } = request;
-	const client = clientOf(item, options.deadlineMinutes * MINUTE_MS);
-	const refusal = await waitForTurn(turn, client, options.whenBusy);
-	if (refusal) throw resultError(item, refusal);
-	// Reads all files before the first request, so that nothing is sent if n8n has deleted a file.
-	const read = request.attachments.map(async (field) => await readUploadFile(item, field));
-	const files = await Promise.all(read);
-	const thread = await openThread(request, client);
-	if ('status' in thread) throw resultError(item, thread, {});
-	const { threadId } = thread;
-	const run: Run = {
-		...client,
-		threadId,
-		facts: { ...thread },
-		body: request.body,
-		intent,
-		isNew: runOn === 'new',
-		...pick(options, ['whenBusy', 'whenGivenUp', 'inOneRequest']),
-		cancelSilentMs: options.cancelSilentMinutes * MINUTE_MS,
-		routes: routesOf(item.connection.send),
-		locks: lockSupportOf(item.connection.account),
-	};
-	const ids = await uploadAttachments(request, run, files);
-	return ids.length > 0 ? { ...run, body: withFileContexts(run.body, ids) } : run;
-}
-
-/** Finds or creates the conversation of a run. */
-async function openThread({ item, runOn, threadId = '', title }: RunRequest, client: Client) {
-	if (runOn === 'existing') return { threadId };
-	// The node chooses the thread ID, so the ID is known even without an answer of the server.
-	if (runOn === 'new') return await openNew(client, randomUUID(), title);
-	const { account, credentialId } = item.connection;
-	return await openByKey(client, { keyId: threadId, title, owner: ownerOf(account), credentialId });
-}
-
-const fileContext = z.object({ id: z.string().min(1) });
-
-/**
- * Uploads files for a thread, several at once (E12).
- *
- * @returns the file context IDs, in the order of the files
- * @throws NodeApiError for the first file that was not uploaded
- */
-async function uploadAttachments({ item, attachments }: RunRequest, run: Run, files: UploadFile[]) {
-	const upload = async (file: UploadFile) =>
-		await call(run, {
-			method: 'POST',
-			// Repeatable, because a second copy of a file does no harm.
-			repeatable: true,
-			path: '/contexts/file',
-			schema: fileContext,
-			body: () => multipartBody(file, pick(run, 'threadId')),
-			timeoutMs: run.remaining(),
-		});
-	const ids: string[] = [];
-	for (const some of chunk(files, UPLOADS_AT_ONCE)) {
-		for (const { answer, failure } of await Promise.all(some.map(upload))) {
-			const property = attachments[ids.length]?.property;
-			if (failure) throw uploadError(item, failure, run.facts, property);
-			ids.push(answer.id);
-		}
-	}
-	return ids;
 }
