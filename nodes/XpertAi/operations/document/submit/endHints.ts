@@ -42,7 +42,7 @@ export function addEndHints(submission: Submission, sourceRuns: SourceRun[]): vo
 	const { reason, streakLength: length } = circuitBreaker;
 	const why = length === undefined ? 'none would be found' : `${length} in a row failed`;
 	if (reason) submission.addCountedHint(tally.counts.notSent, `not sent, as ${why}: ${reason}`);
-	submission.addCountedHint(sumBy(sourceRuns, 'older'), NOT_SENT_IN_RETRY);
+	submission.addCountedHint(sumBy(sourceRuns, 'comparison.older'), NOT_SENT_IN_RETRY);
 	const isByField = wantsVersion(submission.first, VERSION_FIELD);
 	addVersionlessHint(submission, sourceRuns, isByField ? VERSION_FIELD : VERSION, IS_COMPARED);
 	const results = compact(sourceRuns.map(({ processing }) => processing?.result));
@@ -76,7 +76,7 @@ export function addVersionlessHint(
 ): void {
 	const label = submission.first.labelOf(name);
 	const text = `without a version: "${label}" gave nothing. ${meaning}`;
-	submission.addCountedHint(sumBy(sourceRuns, 'versionless'), text);
+	submission.addCountedHint(sumBy(sourceRuns, 'reader.versionless'), text);
 }
 
 const NO_PROCESSING_ROUTE =

@@ -116,7 +116,10 @@ export function sourceRunsOf(
 			const source = sourceOf(item);
 			const place = JSON.stringify([id, source]);
 			const sourceRun = sourceRuns.get(place) ?? new SourceRun(submission, id, source, item);
-			sourceRun.queue.push({ item, documents: readsAhead ? submission.read(item) : undefined });
+			sourceRun.reader.queue.push({
+				item,
+				documents: readsAhead ? submission.read(item) : undefined,
+			});
 			sourceRuns.set(place, sourceRun);
 		} catch (caught) {
 			submission.unassigned += 1;

@@ -51,7 +51,7 @@ export async function findChanges({ items }: Execution): Promise<INodeExecutionD
 	for (const sourceRun of sourceRuns) await handleGone(sourceRun);
 	addMirroredHint(submission);
 	if (submission.sourceError) throw withHints(submission, submission.sourceError);
-	submission.addCountedHint(sumBy(sourceRuns, 'unversioned'), UNVERSIONED);
+	submission.addCountedHint(sumBy(sourceRuns, 'comparison.unversioned'), UNVERSIONED);
 	addVersionlessHint(submission, sourceRuns, LISTED_VERSION, PASS);
 	addHints(first.context, hintsOf(submission));
 	if (settings.dryRun) return outputItems(submission);
@@ -86,11 +86,11 @@ function listedDocument(item: Item): FoundDocument[] {
 
 /** Counts the known documents that are missing from the items. Disables these documents if `mirrors` is set. */
 async function handleGone(sourceRun: SourceRun): Promise<void> {
-	const { memory: read, seen, submission } = sourceRun;
+	const { contents, memory: read, submission } = sourceRun;
 	const { settings, tally } = submission;
 	addMemoryHints(sourceRun);
 	if (settings.mirrors && settings.dryRun) return await disableMissing(sourceRun);
-	const missing = [...(read?.known.ids(seen) ?? [])].length;
+	const missing = [...(read?.known.ids(contents.seen) ?? [])].length;
 	tally.plans.gone += missing;
 	if (missing === 0 || !settings.mirrors) return;
 	const memory = await sourceRun.newMemory().open('to send');

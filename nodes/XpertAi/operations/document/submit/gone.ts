@@ -24,12 +24,12 @@ const REMOVING_MODES: unknown[] = ['trigger', 'webhook', 'chat', 'cli', 'error',
  * missing (`maxGonePercent`), disables none and records an error.
  */
 export async function disableMissing(sourceRun: SourceRun): Promise<void> {
-	const { memory, memoryRoutes: routes, seen, submission } = sourceRun;
+	const { contents, memory, memoryRoutes: routes, submission } = sourceRun;
 	const { first, settings } = submission;
 	const { dryRun, maxGonePercent, mirrors } = settings;
 	if (!memory || !mirrors) return;
 	const { known, knownBefore, requiredId } = memory;
-	const ids = [...known.ids(seen)];
+	const ids = [...known.ids(contents.seen)];
 	if (ids.length === 0) return;
 	const why = await reasonToKeep(sourceRun, memory);
 	if (why) return submission.addHint(`Nothing ${dryRun ? 'would be' : 'was'} disabled: ${why}.`);
@@ -110,7 +110,7 @@ async function examplesOf(ids: string[], { names }: SourceMemory, by: 'name' | '
  * value that would allow it, because all documents of the source would be disabled.
  */
 async function refuseOtherKeys(
-	{ reports, submission }: SourceRun,
+	{ contents, submission }: SourceRun,
 	memory: SourceMemory,
 	missing: string[],
 ): Promise<void> {
@@ -123,7 +123,8 @@ async function refuseOtherKeys(
 		return submission.addHint(`The next run would fail: ${finding}.`, `${look}.`);
 	if (!REMOVING_MODES.includes(outermostMode(first.context)))
 		return submission.addHint(`A scheduled run would disable none: ${finding}.`, `${look}.`);
-	const now = compact([...reports.values()].slice(0, EXAMPLES).map(({ key, id }) => key ?? id));
+	const brought = [...contents.reports.values()].slice(0, EXAMPLES);
+	const now = compact(brought.map(({ key, id }) => key ?? id));
 	const before = await examplesOf(missing, memory, 'key');
 	const examples = [`Before, for example: ${before}`, now.length > 0 && `now: ${now.join(', ')}`];
 	const error = first.operationError(
@@ -141,9 +142,10 @@ const notAll = (failure: Failure) =>
 
 /** Returns why no documents may be disabled, or `undefined` if they may be disabled. */
 async function reasonToKeep(
-	{ gaps, seen, submission }: SourceRun,
+	{ contents, submission }: SourceRun,
 	memory: SourceMemory,
 ): Promise<string | undefined> {
+	const { gaps, seen } = contents;
 	const { first, signal, tally, unassigned } = submission;
 	const { emptyFiles, withoutStableId } = tally.inputHints;
 	if (signal?.aborted) return 'the execution was stopped';

@@ -41,7 +41,7 @@ export interface DocumentReport {
 	key?: string;
 	id?: string;
 	outcome?: OutcomeName;
-	/** Whether `SourceRun.reports` keeps this object to the end of the run. */
+	/** Whether `SourceContents.reports` keeps this object to the end of the run. */
 	isTracked?: boolean;
 	/** Whether the node uploads a file for the document. */
 	isUploaded?: boolean;

@@ -11,7 +11,7 @@ export interface FoundDocument {
 	record: DocumentRecord;
 	/** The record as JSON, from `readyRecord`. Not set in Find Changes. */
 	json?: string;
-	/** The key from which `SourceRun.asDocument` derives the document ID. */
+	/** The key from which `readyDocument` derives the document ID. */
 	key?: string;
 	/** A text that changes with the document. Runs compare this text instead of the content. */
 	version?: string;

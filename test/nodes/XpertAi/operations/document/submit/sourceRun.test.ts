@@ -61,7 +61,7 @@ function summaryOf(records: object[], more: Record<string, unknown>, answers = s
 	const item = itemOf(parameters, { fields: submitFields, methods, connection });
 	const submission = new Submission(item, { ...readSubmitSettings(item), simplify: true });
 	const sourceRun = new SourceRun(submission, KNOWLEDGEBASE_ID, { sourceName: '', shard: '' });
-	sourceRun.queue.push({ item });
+	sourceRun.reader.queue.push({ item });
 	return { item, submission, sourceRun };
 }
 
@@ -77,7 +77,7 @@ it('of documents in a summary, none is kept once the run is done with it', async
 			await sourceRun.store();
 			await sourceRun.followProcessing();
 			expect(submission.tally.counts).toMatchObject({ documents: 3, found: 3 });
-			expect(sourceRun.reports.size).toBe(0);
+			expect(sourceRun.contents.reports.size).toBe(0);
 		}
 });
 
@@ -136,7 +136,7 @@ describe('documents that come again in one run', () => {
 								{ mode, options },
 								knowledgebase,
 							);
-							sourceRun.queue.splice(0, 1, { item, documents: brought });
+							sourceRun.reader.queue.splice(0, 1, { item, documents: brought });
 							await sourceRun.store();
 							await sourceRun.followProcessing();
 							await sourceRun.memory?.close();
@@ -186,7 +186,7 @@ it('a document that the server keeps under another ID is processed under that ID
 
 it('documents that had no turn when the run stopped are not sent', async () => {
 	const { item, submission, sourceRun } = summaryOf([], {});
-	sourceRun.queue.splice(0, 1, { item, documents: range(3).map(() => ({ record: {} })) });
+	sourceRun.reader.queue.splice(0, 1, { item, documents: range(3).map(() => ({ record: {} })) });
 	submission.stoppedBy = { item };
 	await sourceRun.store();
 	expect(submission.tally.counts.notSent).toBe(3);
@@ -201,9 +201,10 @@ describe('documents are passed on', () => {
 	/** The names of the documents that are passed on together. */
 	async function groupsOf(documents: Array<ReturnType<typeof found> & { file?: typeof file }>) {
 		const { item, submission, sourceRun } = summaryOf([], {});
-		sourceRun.queue.splice(0, 1, { item, documents });
+		sourceRun.reader.queue.splice(0, 1, { item, documents });
 		const groups: unknown[] = [];
-		for await (const group of sourceRun.documents(true)) groups.push(map(group, 'record.name'));
+		for await (const group of sourceRun.reader.documents(true))
+			groups.push(map(group, 'record.name'));
 		return { groups, rejected: submission.tally.counts.rejected };
 	}
 
@@ -232,9 +233,10 @@ it('the signature of an address does not change what is compared, the address do
 		json: JSON.stringify({ fileUrl }),
 		key: 'a',
 	}));
-	sourceRun.queue.splice(0, 1, { item, documents });
+	sourceRun.reader.queue.splice(0, 1, { item, documents });
 	const hashes: unknown[] = [];
-	for await (const group of sourceRun.documents(true)) hashes.push(...map(group, 'contentHash'));
+	for await (const group of sourceRun.reader.documents(true))
+		hashes.push(...map(group, 'contentHash'));
 	expect(hashes[0]).toBe(hashes[1]);
 	expect(hashes[2]).not.toBe(hashes[1]);
 });

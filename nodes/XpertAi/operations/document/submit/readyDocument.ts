@@ -1,0 +1,63 @@
+import { hash, randomUUID } from 'crypto';
+
+import type { Item } from '../../../execution/item';
+import type { ReadyDocument } from '../../../ingest/facts';
+import { inFolder } from '../../../ingest/folders';
+import { MARKS } from '../../../ingest/memory';
+import { derivedId, isUuid } from '../../../payloads/common';
+import { type DocumentRecord, unsignedAddress } from '../../../payloads/document';
+import type { DocumentReport } from './outcomes';
+import type { FoundDocument } from './sources/found';
+
+export type Document = ReadyDocument<DocumentReport>;
+
+/** The record as JSON. Reuses the JSON of the found document if possible, to save time. */
+function jsonWithId(found: FoundDocument, record: DocumentRecord, id: string) {
+	const { record: read, json = '' } = found;
+	const isSame = record.parent === read.parent && record.folder === read.folder;
+	if (!isSame || json.length <= 2) return JSON.stringify(record);
+	if (read.id === undefined) return `{"id":"${id}",${json.slice(1)}`;
+	return read.id === id ? json : JSON.stringify(record);
+}
+
+/** The IDs of pages or chunks. */
+const idsOf = (parts: DocumentRecord['pages']) => parts?.map(({ id }) => ({ id }));
+
+/** The hash of a version or of a record, with a prefix from `MARKS`. */
+export function hashOf({ bytes, json, record: { fileUrl } }: Document, version?: string): string {
+	if (version !== undefined) return MARKS.version + hash('sha256', version, 'binary');
+	// Leaves out the signature of a URL, because the signature differs in each run.
+	const unsigned = () => JSON.stringify(unsignedAddress(fileUrl ?? ''));
+	const given = fileUrl ? json.replace(JSON.stringify(fileUrl), unsigned) : json;
+	// Normalizes the text, so that a file name has the same hash in NFC and in NFD. ASCII text needs no normalization.
+	const text = bytes === json.length ? given : given.normalize('NFC');
+	return MARKS.content + hash('sha256', text, 'binary');
+}
+
+/**
+ * Gives a found document its ID and its `report`. The ID is derived from the key, if there is one.
+ *
+ * @param owner the namespace of the key (see `keyOwner`)
+ * @param isTracked whether the report is kept to the end of the run
+ */
+export function readyDocument(
+	found: FoundDocument,
+	item: Item,
+	{ knowledgebaseId, owner }: Record<'knowledgebaseId' | 'owner', string>,
+	isTracked: boolean,
+): Document {
+	const { key, file, hadNul } = found;
+	const ownId = key === undefined ? found.record.id : derivedId(owner, key);
+	// With a random ID, the request can be repeated without storing the document twice.
+	const id = ownId || randomUUID();
+	const record = inFolder({ ...found.record, id }, knowledgebaseId);
+	const isUploaded = file !== undefined;
+	const isNew = key === undefined && !isUuid(ownId ?? '');
+	const name = record.name ?? undefined;
+	const report: DocumentReport = { item, name, key, id, hadNul, isUploaded, isTracked };
+	const json = jsonWithId(found, record, id);
+	const [pages, chunks] = [record.pages, record.chunks].map(idsOf);
+	// The content is in the JSON. A second copy would only need memory.
+	if (!file) Object.assign(record, { metadata: null, pages, chunks });
+	return { record, json, bytes: Buffer.byteLength(json), report, id, isNew, key, file };
+}

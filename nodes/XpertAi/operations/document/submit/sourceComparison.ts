@@ -1,0 +1,129 @@
+import { compact, map, sumBy } from 'lodash';
+
+import { outermostMode } from '../../../execution/outputs';
+import { MARKS, type SourceMemory } from '../../../ingest/memory';
+import { compareDocuments, planDocuments } from '../../../ingest/planDocuments';
+import type { KnowledgebaseRoutes } from '../../../ingest/routes';
+import { fetchStatuses, processingState, type Statuses } from '../../../ingest/statuses';
+import { derivedId } from '../../../payloads/common';
+import type { Document } from './readyDocument';
+import type { SourceOutcomes } from './sourceOutcomes';
+import type { SourceReader } from './sourceReader';
+import type { Submission } from './submission';
+
+/** Maximum number of documents, and about how many bytes of JSON, to look up on the server for a new source. */
+const MAX_CHECKED = 100;
+const MAX_CHECKED_BYTES = 8 * 1024 * 1024;
+
+const STORED_TWICE = 'also found without a Source Name. Document: Disable takes them out.';
+
+const STORED_BEFORE = 'stored before this source was remembered: what is gone may be found.';
+
+const OLDER = 'Not sent: this is a retry, and other content is stored, perhaps newer';
+
+/** What `SourceComparison` needs of a run over one source. */
+interface Compared {
+	submission: Submission;
+	knowledgebaseId: string;
+	sourceName: string;
+	memory: SourceMemory;
+	memoryRoutes: Pick<KnowledgebaseRoutes, 'send' | 'statusPath'>;
+	reader: SourceReader;
+	outcomes: SourceOutcomes;
+}
+
+/** Compares the documents of a source with what earlier runs stored. */
+export class SourceComparison {
+	/** Number of documents that have a version, but were stored without it. */
+	unversioned = 0;
+	/** Number of documents that a retry skipped, because their stored content may be newer. */
+	older = 0;
+
+	constructor(private readonly compared: Compared) {}
+
+	/** Yields the documents to send, and reports the others. */
+	async *changedDocuments(): AsyncGenerator<Document[]> {
+		const { outcomes, submission } = this.compared;
+		const isRetry = outermostMode(submission.first.context) === 'retry';
+		const all = compareDocuments(this.hashedDocuments(), { ...this.options, isRetry });
+		for await (const group of all) {
+			const changed: Document[] = [];
+			for (const { document, standing, status } of group)
+				if (standing === 'unchanged') outcomes.handleFact({ document, outcome: standing, status });
+				else if (standing === 'older') {
+					this.older += 1;
+					outcomes.handleFact({ document, outcome: 'notSent', reason: OLDER });
+				} else changed.push(document);
+			yield changed;
+		}
+	}
+
+	/** Tells what the next run would do with each document. */
+	plans() {
+		return planDocuments(this.hashedDocuments(), this.options);
+	}
+
+	/** Makes the options of `compareDocuments` from the memory and the settings. */
+	private get options() {
+		const { memory, submission } = this.compared;
+		const { process, remembers, resendAll } = submission.settings;
+		return {
+			memory: memory.known,
+			processed: process ?? !memory.onlyStored,
+			onlyStored: memory.onlyStored,
+			resends: resendAll || !remembers,
+			statusesOf: async (ids: string[]) => await this.statusesOf(ids),
+		};
+	}
+
+	/** Fetches the processing statuses of documents. Records the first failure in `failures`. */
+	private async statusesOf(ids: string[]): Promise<Statuses> {
+		const { memory, memoryRoutes } = this.compared;
+		const asked = await fetchStatuses(ids, memoryRoutes, memory.requiredId);
+		memory.failures.notAsked ??= asked.failure;
+		return asked;
+	}
+
+	/**
+	 * Yields the documents of this source with their hashes. For a new source, looks for documents that the server
+	 * already has. Adds hints about these documents, until a run has ended that has told the user.
+	 */
+	private async *hashedDocuments(): AsyncGenerator<Document[]> {
+		const { memory, reader, submission } = this.compared;
+		const documents = reader.documents(true);
+		const held: Document[] = [];
+		const isUnversioned = ({ contentHash = '', id }: Document) =>
+			contentHash.startsWith(MARKS.version) && memory.known.isOf(id, MARKS.content);
+		// The documents are held in memory until the server has answered.
+		let bytes = 0;
+		while (memory.isNew && held.length < MAX_CHECKED && bytes < MAX_CHECKED_BYTES) {
+			const { done, value } = await documents.next();
+			if (done) break;
+			held.push(...value);
+			bytes += sumBy(value, 'bytes');
+		}
+		if (held.length > 0) await this.checkStored(held.slice(0, MAX_CHECKED));
+		const { stored = 0, twice = 0 } = memory.unsaid ?? {};
+		submission.addCountedHint(stored, STORED_BEFORE);
+		// If a linked node has another source, these documents may be the only copies.
+		if (!submission.settings.otherSource) submission.addCountedHint(twice, STORED_TWICE);
+		yield held;
+		for await (const group of documents) {
+			this.unversioned += group.filter(isUnversioned).length;
+			yield group;
+		}
+	}
+
+	private async checkStored(documents: Document[]): Promise<void> {
+		const { knowledgebaseId, memory, sourceName } = this.compared;
+		const ids = documents.flatMap(({ id, isNew }) => (isNew ? [] : id));
+		const keys = sourceName === '' ? [] : compact(map(documents, 'key'));
+		// The IDs that these documents have if they were stored without a Source Name.
+		const otherIds = keys.map((key) => derivedId(knowledgebaseId, key));
+		const { statuses } = await this.statusesOf([...ids, ...otherIds]);
+		const stored = ids.filter((id) => statuses.has(id.toLowerCase())).length;
+		// Documents in the state `none` are not counted, because assistants do not find them.
+		const twice = otherIds.filter((id) => processingState(statuses.get(id)) !== 'none').length;
+		if (stored + twice > 0) memory.recordUnsaid({ stored, twice });
+	}
+}

@@ -1,0 +1,136 @@
+import { asJson } from '../../../execution/outputs';
+import type { Fact } from '../../../ingest/facts';
+import type { SourceMemory } from '../../../ingest/memory';
+import type { Processing } from '../../../ingest/processing';
+import { processingState } from '../../../ingest/statuses';
+import type { DocumentReport } from './outcomes';
+import type { Document } from './readyDocument';
+import type { SourceContents } from './sourceContents';
+import type { Submission } from './submission';
+
+type Processed = Extract<Fact<DocumentReport>, { outcome: 'processed' }>;
+
+/** Maximum number of documents in `SourceOutcomes.startedNow`, to save memory. */
+const MAX_STARTED_NOW = 1000;
+
+/** The name and key of a document, as the memory stores them. */
+const documentName = ({ record: { name }, key }: Document) => (name ? { name, key } : { key });
+
+/**
+ * Records what becomes of the documents of a source: in the tally of the run, in the memory, and as content of the
+ * source. Starts the processing of stored documents.
+ */
+export class SourceOutcomes {
+	/** What earlier runs of this source stored. Unset if this run uses no memory. */
+	memory?: SourceMemory;
+	/**
+	 * Documents that an earlier run stored without processing. This run has started the processing. If the processing
+	 * fails, the run sends the document again (see `takeNotProcessed`). The keys are IDs in lower case.
+	 */
+	private readonly startedNow = new Map<string, Document>();
+
+	/** @param processing starts and follows the processing on the server; unset if this run starts no processing */
+	constructor(
+		private readonly submission: Submission,
+		private readonly contents: SourceContents,
+		private readonly processing?: Processing,
+	) {}
+
+	/** Records the outcome of a document or a request. Starts the processing of a document that needs it. */
+	handleFact(fact: Fact<DocumentReport>): void {
+		if (fact.outcome === 'processed') return this.handleProcessed(fact);
+		if ('document' in fact) this.endStartedNow(fact.document.id);
+		// A document in `startedNow` is recorded when its processing ends.
+		if (this.startsNow(fact)) return;
+		this.submission.add(fact);
+		this.contents.recordGap(fact);
+		this.submission.circuitBreaker.count(fact);
+		if (!('document' in fact)) return;
+		const { document } = fact;
+		this.contents.release(document.id, document.report);
+		const { id, contentHash = '', report, isNew } = document;
+		const memory = isNew ? undefined : this.memory;
+		if (fact.outcome === 'stored') {
+			memory?.recordStored(id, contentHash, documentName(document));
+			// Uses the ID in the answer, because the server may keep an earlier ID of the document.
+			const { id: storedId } = asJson(fact.record);
+			const isFollowed = report.isTracked || report.isUploaded;
+			// A disabled document needs no processing, because assistants must not find it.
+			if (document.record.disabled) memory?.known.markProcessed(id);
+			else this.startProcessing(String(storedId), isFollowed ? report : undefined);
+		} else if (fact.outcome === 'unchanged') {
+			memory?.names.add(id, documentName(document));
+			const state = processingState(fact.status);
+			if (fact.status && ['running', 'none'].includes(state)) this.startProcessing(id, report);
+		} else if (fact.outcome !== 'unknown' && 'failure' in fact) memory?.recordRejected(id);
+	}
+
+	/** Records the documents whose processing has ended since the last call. */
+	handleEnded(): void {
+		for (const fact of this.processing?.ended() ?? []) this.handleProcessed(fact);
+	}
+
+	/** Removes and returns the documents of `startedNow`. At the end of processing, these are the failed ones. */
+	takeNotProcessed(): Document[] {
+		const documents = [...this.startedNow.values()];
+		this.startedNow.clear();
+		return documents;
+	}
+
+	/** Reports all documents of `startedNow` as unchanged. */
+	endAllStartedNow(): void {
+		for (const id of this.startedNow.keys()) this.endStartedNow(id);
+	}
+
+	/** Removes a document from `startedNow`, if present, and reports it as unchanged. */
+	private endStartedNow(id: string): void {
+		const document = this.startedNow.get(id.toLowerCase());
+		this.startedNow.delete(id.toLowerCase());
+		if (document) this.handleFact({ document, outcome: 'unchanged' });
+	}
+
+	/**
+	 * Starts the processing of an unchanged document that an earlier run stored without processing. Does nothing if
+	 * this run does not wait for processing, or if `startedNow` is full. In these cases, `handleFact` starts the processing.
+	 *
+	 * @returns whether the document was added to `startedNow`
+	 */
+	private startsNow(fact: Fact<DocumentReport>): boolean {
+		const { waitMs } = this.submission.settings;
+		const isStored = fact.outcome === 'unchanged' && fact.status;
+		if (!isStored || processingState(fact.status) !== 'none') return false;
+		if (waitMs === undefined || this.startedNow.size >= MAX_STARTED_NOW) return false;
+		const { id, report } = fact.document;
+		this.startedNow.set(id.toLowerCase(), fact.document);
+		this.startProcessing(id, report);
+		return true;
+	}
+
+	/** Starts and follows the processing of a stored document. */
+	private startProcessing(id: string, report: DocumentReport | undefined): void {
+		if (!this.processing) return;
+		// `reports` must contain only the latest document with this ID.
+		if (report && !report.isReplaced) this.contents.reports.set(id.toLowerCase(), report);
+		this.processing.add(id);
+	}
+
+	/**
+	 * Records the last processing state of a document. If the processing failed or is stuck, the memory forgets the
+	 * content. The next run then sends the document again.
+	 */
+	private handleProcessed(fact: Processed): void {
+		const { id, end } = fact;
+		const report = this.contents.reportOf(id);
+		const isFailed = end.state !== 'finish' && end.state !== 'running' && !end.failure;
+		// This run sends the document again, so its failure is not reported.
+		if (isFailed && this.startedNow.has(id.toLowerCase())) return this.memory?.known.forget(id);
+		this.endStartedNow(id);
+		this.submission.add({ ...fact, report });
+		this.submission.circuitBreaker.count(fact);
+		// The outcome is unset if a later document with this ID is on its way.
+		if (report?.outcome) this.contents.release(id, report);
+		// Without a route for processing, a server processes documents when it stores them.
+		if (end.state === 'finish' || end.hasNoRoute) this.memory?.known.markProcessed(id);
+		else if (end.isStuck || isFailed) this.memory?.known.forget(id);
+	}
+}
