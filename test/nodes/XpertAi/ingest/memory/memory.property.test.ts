@@ -80,8 +80,10 @@ class Working {
 		const routes = server.routes(faults);
 		const memory = await open(routes);
 		// Who finds none of its notes looks for its documents; here, it also notes that they may be lost.
-		if (memory.isNew && server.found.size > 0)
-			Object.assign(memory, { isStale: true, failures: { lost: { at: 'once' } } });
+		if (memory.isNew && server.found.size > 0) {
+			memory.recordUnsaid({ stored: server.found.size, twice: 0 });
+			memory.failures.lost = { at: 'once' };
+		}
 		const again = faults.some((fault) => fault.again);
 		return new Working(server, memory, routes, again);
 	}
