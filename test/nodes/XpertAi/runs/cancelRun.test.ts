@@ -1,11 +1,12 @@
-import { cancelRunById } from 'nodes/XpertAi/runs/cancelRun';
+import { cancelRunById, cancelRunning } from 'nodes/XpertAi/runs/cancelRun';
 import { withDeadline } from 'nodes/XpertAi/runs/client';
+import type { RunFacts } from 'nodes/XpertAi/runs/result';
 import type { Outcome } from 'nodes/XpertAi/transport/request';
 
 import { no, parsing, success } from '../../support/send';
 import { virtualTime } from '../../support/virtualTime';
 import { failure, lost } from '../threads/support/answering';
-import { MINUTE } from './support/run';
+import { MINUTE, SECOND } from './support/run';
 
 /** Cancels a run whose record is answered so. */
 async function cancelling(record: Outcome, isOurs?: boolean) {
@@ -41,4 +42,26 @@ describe('a run whose record cannot be read', () => {
 	])('is not cancelled where %s', async (_, record) => {
 		expect(await cancelling(record, true)).toEqual({ status: 'unread', isSent: false });
 	});
+});
+
+it('a run that is cancelled, but was done by then, has its answer, and its conversation', async () => {
+	const clock = virtualTime();
+	const events = [
+		{ type: 'event', event: 'on_conversation_start', data: { id: 'c' } },
+		{ type: 'message', data: { type: 'text', id: 'a', text: 'Done' } },
+		{ type: 'event', event: 'on_conversation_end', data: { status: 'idle' } },
+		{ type: 'complete' },
+	];
+	const send = parsing(({ stream }) => {
+		for (const [at, event] of events.entries())
+			stream?.onEvent({ id: String(at + 1), data: JSON.stringify(event) });
+		return success(stream ? '' : { canceledExecutionIds: ['r'] });
+	});
+	const client = withDeadline({ send, clock, deadline: clock.now() + 60 * SECOND });
+	const facts: RunFacts = {};
+	const result = await cancelRunning({ ...client, threadId: 't', runId: 'r', facts });
+	expect([result, facts]).toMatchObject([
+		{ status: 'completed', output: 'Done' },
+		{ conversationId: 'c' },
+	]);
 });

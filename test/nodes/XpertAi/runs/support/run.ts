@@ -8,3 +8,6 @@ export const saying = (input: string): RunBody => ({
 	assistant_id: 'a',
 	input: { action: 'send', message: { input: { input } } },
 });
+
+/** The record of a run. */
+export const RUN = { run_id: 'r', thread_id: 't', assistant_id: 'a' };
