@@ -9,33 +9,45 @@ import {
 } from './networkCodes';
 import { sanitize } from './sanitize';
 
-/** The default hint for each kind of failure. */
-const KIND_HINTS = {
+/** The kinds of failures. */
+export type FailureKind =
 	/** The credential is invalid or does not allow the host, so the node sent no request. */
-	refused: 'Open the Xpert AI credential and correct it there.',
+	| 'refused'
 	/** n8n's SSRF protection blocked the address. */
+	| 'blocked'
+	/** The execution was stopped. */
+	| 'cancelled'
+	/** The answer did not arrive in time. */
+	| 'timeout'
+	/** The connection failed or broke. */
+	| 'network'
+	/** The server answered with a redirect (3xx), which the node does not follow. */
+	| 'redirect'
+	/** The server answered, but the operation failed. Example: a run of the assistant ended with an error. */
+	| 'unsuccessful'
+	/** A 2xx answer does not contain the expected data. Example: an HTML page or incomplete JSON. */
+	| 'unreadable'
+	/** The server or a proxy sent an error status, such as 404 or 502, or reported a failure under a 2xx status. */
+	| 'status';
+
+/** The default hint for each kind of failure. */
+const KIND_HINTS: Record<FailureKind, string> = {
+	refused: 'Open the Xpert AI credential and correct it there.',
 	blocked:
 		'If the Base URL of the credential is right, whoever runs n8n can allow its address in N8N_SSRF_ALLOWED_IP_RANGES or its host name in N8N_SSRF_ALLOWED_HOSTNAMES.',
-	/** The execution was stopped. */
 	cancelled: '',
-	/** The answer did not arrive in time. */
 	timeout: 'Check how busy the server is. It may still have done the work.',
-	/** The connection failed or broke. */
 	network: 'Check the Base URL of the credential, the server, and the proxy if n8n uses one.',
-	/** The server answered with a redirect (3xx), which the node does not follow. */
 	redirect: 'Enter the address the server points to as the Base URL of the credential.',
-	/** The server answered, but the operation failed. Example: a run of the assistant ended with an error. */
 	unsuccessful: '',
-	/** A 2xx answer does not contain the expected data. Example: an HTML page or incomplete JSON. */
 	unreadable:
 		'Enter the address of an Xpert AI server as Base URL in the credential, not that of a page, and look at proxies on the way. The server may have done the work.',
-	/** The server or a proxy sent an error status, such as 404 or 502, or reported a failure under a 2xx status. */
 	status: '',
 };
 
 /** Why a request failed. Functions return failures instead of throwing them. */
 export interface Failure {
-	kind: keyof typeof KIND_HINTS;
+	kind: FailureKind;
 	/** HTTP status, if the server or a proxy answered. */
 	status?: number;
 	/** The error code of Node.js or axios, such as `ECONNREFUSED`. */
@@ -92,7 +104,7 @@ const CERTIFICATE_HINT =
 /** Describes a failure in one sentence. */
 export const failureMessage = (failure: Failure): string => MESSAGES[failure.kind](failure);
 
-const MESSAGES: Record<Failure['kind'], (failure: Failure) => string> = {
+const MESSAGES: Record<FailureKind, (failure: Failure) => string> = {
 	refused: ({ reason }) => reason ?? 'The request was not sent',
 	blocked: ({ reason }) => `n8n's SSRF protection does not allow requests to ${reason}`,
 	// n8n recognizes a stopped execution by the word "canceled" in this text.
