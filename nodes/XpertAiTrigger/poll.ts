@@ -18,7 +18,8 @@ import {
 	type ThreadMessage,
 } from '../XpertAi/threads/thread';
 import { systemClock } from '../XpertAi/transport/clock';
-import { type Failure, failureMessage } from '../XpertAi/transport/failure';
+import type { Failure } from '../XpertAi/transport/failure';
+import { failureMessage } from '../XpertAi/transport/failureText';
 import { connectionOf, type Send } from '../XpertAi/transport/request';
 import {
 	correctMemory,

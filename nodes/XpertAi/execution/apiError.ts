@@ -5,8 +5,9 @@ import type { Answered } from '../transport/answer';
 import { type Call, call } from '../transport/call';
 import { systemClock } from '../transport/clock';
 import type { RequestContext } from '../transport/credential';
-import { type Failure, failureDescription, failureMessage, isBusy } from '../transport/failure';
-import { type Send, cancelSignal } from '../transport/request';
+import { type Failure, isBusy } from '../transport/failure';
+import { failureDescription, failureMessage } from '../transport/failureText';
+import { cancelSignal, type Send } from '../transport/request';
 
 export type ItemError = NodeApiError | NodeOperationError;
 

@@ -1,5 +1,5 @@
 import { EVERY_UUID } from '../payloads/common';
-import { failureMessage } from '../transport/failure';
+import { failureMessage } from '../transport/failureText';
 import type { Fact } from './facts';
 import { notFoundReason } from './statuses';
 

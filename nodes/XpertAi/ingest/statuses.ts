@@ -2,7 +2,8 @@ import { chunk, compact, uniq } from 'lodash';
 import { z } from 'zod';
 
 import { IDS_PER_ADDRESS } from '../transport/api';
-import { type Failure, failureMessage } from '../transport/failure';
+import type { Failure } from '../transport/failure';
+import { failureMessage } from '../transport/failureText';
 import { sanitize } from '../transport/sanitize';
 import { type KnowledgebaseRoutes, listWith } from './routes';
 

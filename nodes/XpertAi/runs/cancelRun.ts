@@ -1,5 +1,6 @@
 import { readRun, requestCancel, stageOf } from '../threads/runsApi';
-import { type Failure, failureMessage, isTransient } from '../transport/failure';
+import { type Failure, isTransient } from '../transport/failure';
+import { failureMessage } from '../transport/failureText';
 import type { Send } from '../transport/request';
 import { type Client, withDeadline } from './client';
 import { hasProof, readSettled, replay } from './readRunState';

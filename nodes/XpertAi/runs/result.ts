@@ -3,7 +3,8 @@ import { pick } from 'lodash';
 import { type Part, RunEvents } from '../threads/runEvents';
 import type { RunRecord } from '../threads/runsApi';
 import { waitsForPerson } from '../threads/tasks';
-import { type Failure, failureMessage } from '../transport/failure';
+import type { Failure } from '../transport/failure';
+import { failureMessage } from '../transport/failureText';
 import type { RunKind } from './runBody';
 
 type Answer = Pick<RunEvents, 'output' | 'otherParts' | 'parts' | 'usage'> & {

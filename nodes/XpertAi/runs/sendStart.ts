@@ -12,13 +12,8 @@ import {
 	startRun,
 } from '../threads/runsApi';
 import { readThread } from '../threads/thread';
-import {
-	certainlyNotDone,
-	type Failure,
-	failureMessage,
-	isNoRoute,
-	isTransient,
-} from '../transport/failure';
+import { certainlyNotDone, type Failure, isNoRoute, isTransient } from '../transport/failure';
+import { failureMessage } from '../transport/failureText';
 import { abandonRun } from './cancelRun';
 import { type Client, repeated } from './client';
 import { explainRefusal } from './explainRefusal';

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 
 import { type HintContext, apiError, callOrThrow } from 'nodes/XpertAi/execution/apiError';
-import { type Failure, failureDescription } from 'nodes/XpertAi/transport/failure';
+import type { Failure } from 'nodes/XpertAi/transport/failure';
+import { failureDescription } from 'nodes/XpertAi/transport/failureText';
 import { contextWith } from '../../support/context';
 import { node } from '../../support/node';
 

@@ -4,7 +4,7 @@ import { isExpression } from 'n8n-workflow';
 import { givenFor } from '../../../execution/given';
 import { wantsVersion } from '../../../execution/identity';
 import type { MemoryFailures } from '../../../ingest/memory';
-import { failureMessage } from '../../../transport/failure';
+import { failureMessage } from '../../../transport/failureText';
 import { SourceRun } from './sourceRun';
 import { VERSION, VERSION_FIELD } from './sources/found';
 import type { Submission } from './submission';

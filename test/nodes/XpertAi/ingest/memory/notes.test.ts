@@ -13,7 +13,7 @@ import {
 	orFailure,
 } from 'nodes/XpertAi/ingest/memory/notes';
 import { derivedId } from 'nodes/XpertAi/payloads/common';
-import { failureMessage } from 'nodes/XpertAi/transport/failure';
+import { failureMessage } from 'nodes/XpertAi/transport/failureText';
 import { Knowledgebase, PLACE } from '../support/knowledgebase';
 
 const NOTE: NoteName = ['a note', 'what * says'];

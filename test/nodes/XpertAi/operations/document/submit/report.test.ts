@@ -22,7 +22,7 @@ import { readSubmitSettings } from 'nodes/XpertAi/operations/document/submit/set
 import { Submission } from 'nodes/XpertAi/operations/document/submit/submission';
 import { counted } from 'nodes/XpertAi/operations/document/submit/wording';
 import type { DocumentRecord } from 'nodes/XpertAi/payloads/document';
-import { failureMessage } from 'nodes/XpertAi/transport/failure';
+import { failureMessage } from 'nodes/XpertAi/transport/failureText';
 import { itemOf } from 'test/nodes/support/context';
 import { prepared } from 'test/nodes/support/documents';
 import { thrownBy } from 'test/nodes/support/thrown';
