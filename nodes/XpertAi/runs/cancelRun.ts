@@ -1,5 +1,5 @@
 import { readRun, requestCancel, stageOf } from '../threads/runsApi';
-import { type Failure, isTransient } from '../transport/failure';
+import { isOutage, isTransient } from '../transport/failure';
 import { failureMessage } from '../transport/failureText';
 import type { Send } from '../transport/request';
 import { type Client, withDeadline } from './client';
@@ -18,16 +18,13 @@ const CANCEL_LIMIT_MS = 10_000;
  */
 export async function cancelRunById(run: RunClient, isOurs = false): Promise<RunState> {
 	const { answer: record, failure } = await readRun(run);
-	if (failure && !(isOurs && mayBeThere(failure))) return { status: 'unread', failure };
+	// During an outage, our run may exist although its record cannot be read.
+	if (failure && !(isOurs && isOutage(failure))) return { status: 'unread', failure };
 	// Do not cancel an ended run, because the server would mark even a completed run as cancelled.
 	if (record && stageOf(record) === 'ended') return await readSettled(run);
 	const state = (await cancelRunning(run)) ?? { status: 'cancelled' };
 	return state.status === 'unread' ? { ...state, goesOn: record !== undefined } : state;
 }
-
-/** Whether a run may exist, although its record could not be read. */
-const mayBeThere = (failure: Failure) =>
-	isTransient(failure) || (failure.kind === 'status' && (failure.status ?? 0) >= 500);
 
 /**
  * Cancels an active run. Never throws.

@@ -8,7 +8,7 @@ import {
 	START_TRIES,
 	startedRuns,
 } from '../threads/runsApi';
-import { type Failure, isNoRoute, isTransient } from '../transport/failure';
+import { type Failure, isNoRoute, isOutage, isTransient } from '../transport/failure';
 import { watchRun } from './blockingRun';
 import { repeated, UNREACHABLE_MS } from './client';
 import { LAST_RUNS, type OtherRuns } from './overlap';
@@ -88,7 +88,8 @@ async function attemptStart(run: Run, attempts: Attempts): Promise<StartedRun | 
 	attempts.wasReached ||= lock !== undefined;
 	if (!lock && signal?.aborted) return executionStopped();
 	if (isHeld && whenBusy === 'wait') return stillBusy();
-	if (failure && mayPass(failure)) return { failure };
+	// The server may support locks, although it did not answer this request.
+	if (failure && isOutage(failure)) return { failure };
 	// The next request would fail in the same way, e.g. because n8n blocks the address.
 	if (failure && failure.kind !== 'status') return failedBy(failure);
 	const tried = await tryStart(run, attempts, lock);
@@ -96,9 +97,6 @@ async function attemptStart(run: Run, attempts: Attempts): Promise<StartedRun | 
 	await lock?.giveBack();
 	return tried;
 }
-
-/** Whether the server may support locks although it did not answer this request. */
-const mayPass = (failure: Failure) => isTransient(failure) || (failure.status ?? 0) >= 500;
 
 /** Starts the run if no other run is active. Under a lock, each request is sent once. */
 async function tryStart(

@@ -63,10 +63,18 @@ export function isTransient(failure: Failure): boolean {
 	const { kind, status = 0, code = '' } = failure;
 	// A retry cannot fix a rejected certificate or a wrong protocol.
 	if (failsTls(code)) return false;
-	if (kind === 'network' || kind === 'timeout' || kind === 'unreadable') return true;
-	if (isForeignNotFound(failure) || isBusy(failure)) return true;
+	// The connection can be better next time.
+	if (kind === 'network' || kind === 'timeout') return true;
+	// A proxy can answer with a page while its server is down.
+	if (kind === 'unreadable' || isForeignNotFound(failure)) return true;
+	// The index of the knowledgebase is complete after some time.
+	if (isBusy(failure)) return true;
 	return kind === 'status' && TRANSIENT_STATUS.includes(status);
 }
+
+/** Whether the server is out of order: the failure is temporary, or has any status from 500. */
+export const isOutage = (failure: Failure) =>
+	isTransient(failure) || (failure.kind === 'status' && (failure.status ?? 0) >= 500);
 
 /** Whether a proxy or an unrelated server sent a 404. */
 export const isForeignNotFound = (failure: Failure) =>
