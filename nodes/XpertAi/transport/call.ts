@@ -86,19 +86,15 @@ export async function call<Answer>(
 		}
 		const { failure } = outcome;
 		mayBeDone ||= isOutcomeUnknown(failure);
-		// A server can wrongly report a missing route while it starts. A second report in a row is trusted.
 		const isUnconfirmed = failure.missing === 'route' && !wasRouteMissing;
 		wasRouteMissing = failure.missing === 'route';
 		foreignAnswers = isForeignAnswer(failure) ? foreignAnswers + 1 : 0;
 		const isStopped = stopRetrying?.(failure, attempts) === true;
 		const delay = delayAfter(failure, attempts, clock.random());
-		const mayRetry =
-			(isTransient(failure) || isUnconfirmed) &&
-			(repeatable || certainlyNotDone(failure)) &&
-			attempts < (maxTries ?? limits.maxTries) &&
-			foreignAnswers < MAX_FOREIGN_ANSWERS &&
-			!isStopped &&
-			clock.now() - started + delay <= longestMs;
+		const isInTime = clock.now() - started + delay <= longestMs;
+		const hasTries = attempts < (maxTries ?? limits.maxTries);
+		const canSucceed = shouldRetry(failure, { repeatable, isUnconfirmed, foreignAnswers });
+		const mayRetry = canSucceed && hasTries && isInTime && !isStopped;
 		if (mayRetry) await clock.sleep(delay, signal);
 		if (mayRetry && !signal?.aborted) continue;
 		if (!isStopped) outageBudget?.record(failure);
@@ -107,6 +103,20 @@ export async function call<Answer>(
 		const cancelled = { kind: 'cancelled', method, path } as const;
 		return { ok: false, failure: mayRetry ? cancelled : reported, mayBeDone, attempts };
 	}
+}
+
+/** Whether a failed request should be sent again, if tries and time are left. */
+function shouldRetry(
+	failure: Failure,
+	before: { repeatable: boolean; isUnconfirmed: boolean; foreignAnswers: number },
+): boolean {
+	// The server could do the work twice.
+	if (!before.repeatable && !certainlyNotDone(failure)) return false;
+	// There is probably no Xpert AI server at the Base URL.
+	if (before.foreignAnswers >= MAX_FOREIGN_ANSWERS) return false;
+	// A server can wrongly report a missing route while it starts. A second report in a row is trusted.
+	if (before.isUnconfirmed) return true;
+	return isTransient(failure);
 }
 
 /** Delay before a retry, in milliseconds: exponential backoff with full jitter and a minimum. */
