@@ -1,5 +1,6 @@
 import { uniq } from 'lodash';
 import MiniSearch, { type Options } from 'minisearch';
+import { sentencesOf } from './sentences';
 
 /** A document that assistants can find: its name, and its text in the chunks that processing made. */
 export interface FindableDocument {
@@ -29,7 +30,6 @@ const STOP_WORDS = new Set(
 		' ',
 	),
 );
-const TABLE = /\.(csv|tsv)$/i;
 /** What is between words; a hyphen within a word is not. */
 const BETWEEN_WORDS = /(?:(?!\b-\b)[\n\r\p{Z}\p{P}\p{S}])+/u;
 const HAN = /\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Thai}/u;
@@ -118,68 +118,9 @@ export class PassageIndex {
  * when it has no sentence. The name of its document tells whether it is a table.
  */
 export function sentenceIn(name: string, passage: string, question: string): string {
-	const sentences = sentencesOf(passage, TABLE.test(name));
+	const sentences = sentencesOf(name, passage);
 	const index = new MiniSearch(searchedBy(['text', 'under']));
 	index.addAll(sentences.map((sentence, id) => ({ id, ...sentence })));
 	const [best] = index.search(question);
 	return sentences[Number(best?.id ?? 0)]?.text ?? passage;
 }
-
-interface Sentence {
-	text: string;
-	under: string;
-}
-
-const HEADING = /^#{1,6}\s+/;
-const RULE_OF_TABLE = /^[|:\s-]*$/;
-const LIST_MARK = /^\s*(?:>|[-*+]|\d+[.)])\s+/;
-const ROW_OF_TABLE = /^\s*\|(.*)\|\s*$/;
-const EMPHASIS = /\*\*|__|`/g;
-const BETWEEN_SENTENCES = /(?<=[.?!])\s+(?=[\p{Lu}\p{N}"“])|(?<=[。？！])/u;
-const QUESTION = /[?？]$/;
-
-/**
- * The sentences of a text or of Markdown, without its marks. Headings and questions are no sentences: they say
- * what the next ones are about. Of a table each row is one.
- */
-function sentencesOf(text: string, isTable = false): Sentence[] {
-	const sentences: Sentence[] = [];
-	let under = '';
-	for (const line of isTable ? rowsIn(text) : linesOf(text)) {
-		if (HEADING.test(line)) under = line.replace(HEADING, '');
-		else {
-			for (const sentence of isTable ? [line] : line.split(BETWEEN_SENTENCES)) {
-				if (QUESTION.test(sentence)) under = sentence;
-				else sentences.push({ text: sentence, under });
-			}
-		}
-	}
-	return sentences;
-}
-
-const rowsIn = (text: string): string[] =>
-	text
-		.split('\n')
-		.map((row) => row.trim())
-		.filter(Boolean);
-
-/** Paragraphs in one line each; headings, list items and rows of tables are lines of their own. */
-function linesOf(text: string): string[] {
-	const lines: string[] = [];
-	let open = false;
-	for (const line of text.split('\n')) {
-		const own = HEADING.test(line) || ROW_OF_TABLE.test(line);
-		if (open && !own && !LIST_MARK.test(line) && line.trim() !== '') {
-			lines.push(`${lines.pop() ?? ''} ${plain(line)}`);
-		} else if (!RULE_OF_TABLE.test(line)) lines.push(plain(line));
-		open = !own && line.trim() !== '';
-	}
-	return lines;
-}
-
-const plain = (line: string): string =>
-	line
-		.replace(LIST_MARK, '')
-		.replace(ROW_OF_TABLE, (_row, cells: string) => cells.replace(/\s*\|\s*/g, ', '))
-		.replace(EMPHASIS, '')
-		.trim();
