@@ -2,7 +2,8 @@ import { extname } from 'node:path';
 import type { Context } from '../context';
 import type { FileContext, OpenedFile, StoredFile } from '../entities';
 import { notFound, notNull } from '../errors';
-import { textAt } from '../processing/loader';
+import { textsAt } from '../processing/loader';
+import { readerOf } from '../processing/readers';
 import { asObject, reasonOf, type Loose } from '../values';
 
 const PARSED_AT_ONCE = 2 * 1024 * 1024;
@@ -16,17 +17,20 @@ interface GivenFile {
 	url: string;
 }
 
-const typeOf = (name: string): string => extname(name).slice(1).toLowerCase();
-const isPdf = (name: string): boolean => typeOf(name) === 'pdf';
+const isDocument = (name: string): boolean =>
+	readerOf(name, extname(name).slice(1).toLowerCase()) !== undefined;
+
+const textAt = async (url: string, name: string): Promise<string> =>
+	(await textsAt(url, name)).join('\n');
 
 const unread = (status: string) => ({ status, summary: null });
 
-/** What becomes of a file's text: small texts and PDFs are read at once, the rest later or never (`E12` "fake pdf"). */
+/** What becomes of a file's text: small texts and documents are read at once, the rest later or never (`E12` "fake pdf"). */
 export async function understood(context: Context, file: StoredFile, parseMode: string) {
 	const [name, type] = [file.originalName, String(file.mimetype)];
 	if (parseMode === 'none') return unread('uploaded');
 	if (parseMode === 'deep' || file.size > PARSED_AT_ONCE) return unread('parsing');
-	if (!isPdf(name) && !/^text\/|json|xml/.test(type)) return unread('failed');
+	if (!isDocument(name) && !/^text\/|json|xml/.test(type)) return unread('failed');
 	try {
 		const text = await textOf(context, file);
 		const summary = text.replace(/\s+/g, ' ').trim().slice(0, SUMMARY_LENGTH);
@@ -36,9 +40,9 @@ export async function understood(context: Context, file: StoredFile, parseMode: 
 	}
 }
 
-/** A PDF is fetched and read as documents are; of a text there is its beginning. */
+/** A document is fetched and read as those of knowledgebases are; of a text there is its beginning. */
 async function textOf({ store }: Context, { originalName, url, file }: StoredFile) {
-	if (isPdf(originalName)) return await textAt(url, 'pdf');
+	if (isDocument(originalName)) return await textAt(url, originalName);
 	return store.contents.at(String(file))?.head.toString('utf8') ?? '';
 }
 
@@ -80,7 +84,7 @@ async function toldOf({ id, originalName, url, ...file }: FileContext) {
 		return told(`<file_understanding>\n${summary}\n</file_understanding>`);
 	}
 	try {
-		return told(`<file_content>\n${await textAt(String(url), typeOf(name))}\n</file_content>`);
+		return told(`<file_content>\n${await textAt(String(url), name)}\n</file_content>`);
 	} catch (error) {
 		return { told: '', unreadable: reasonOf(error) };
 	}
@@ -91,7 +95,7 @@ export const opened = async (files: GivenFile[]): Promise<OpenedFile[]> =>
 	await Promise.all(
 		files.map(async ({ name, url }): Promise<OpenedFile> => {
 			try {
-				return { name, text: await textAt(url, typeOf(name)) };
+				return { name, text: await textAt(url, name) };
 			} catch (error) {
 				return { name, reason: reasonOf(error) };
 			}

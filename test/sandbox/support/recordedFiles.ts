@@ -44,6 +44,9 @@ const FILES: Record<string, () => Buffer | string> = {
 	'utf16le.txt': () => Buffer.from(`\ufeff${TEXT}`, 'utf16le'),
 	'utf16le.csv': () => Buffer.from(`\ufeff${TEXT}`, 'utf16le'),
 	'paper.pdf': () => sampleFile('paper.pdf', 2000),
+	'doc.docx': () => sampleFile('doc.docx', 2000),
+	'slides.pptx': () => sampleFile('slides.pptx', 2000),
+	'book.epub': () => sampleFile('book.epub', 2000),
 	'broken.xlsx': () => 'no zip at all!',
 	'many.csv': () => MANY.join('\n'),
 };
