@@ -22,18 +22,17 @@ function knowledgebase(): string {
 	return id;
 }
 
-const SETTINGS = { name: '={{ $json.name }}' };
 const BY_NAME = { documentKey: '={{ $json.name }}' };
 
-const submitTo = (knowledgebaseId: string, documentSettings: object, more = {}) => ({
+const submitTo = (knowledgebaseId: string, more = {}) => ({
 	resource: 'document',
 	operation: 'submit',
 	knowledgebaseId: byId(knowledgebaseId),
 	source: 'text',
 	text: '={{ $json.text }}',
+	name: '={{ $json.name }}',
 	mode: 'changed',
 	sourceName: 'values',
-	documentSettings,
 	...more,
 });
 
@@ -57,7 +56,7 @@ describe('a value that is missing in the real n8n', () => {
 
 	it('makes no document key: these items are refused, the others are stored', async () => {
 		const documentKey = '=handbook/{{ $json.id }}';
-		const execution = await run(submitTo(knowledgebase(), SETTINGS, { documentKey }), [
+		const execution = await run(submitTo(knowledgebase(), { documentKey }), [
 			{ name: 'A', text: 'One.' },
 			{ name: 'B', text: 'Two.' },
 			{ name: 'C', text: 'Three.', id: 3 },
@@ -70,8 +69,8 @@ describe('a value that is missing in the real n8n', () => {
 	});
 
 	it('makes no version: the content is compared, and a hint counts the items', async () => {
-		const settings = { ...SETTINGS, documentVersion: '=v{{ $json.rev }}' };
-		const parameters = submitTo(knowledgebase(), settings, BY_NAME);
+		const documentSettings = { documentVersion: '=v{{ $json.rev }}' };
+		const parameters = submitTo(knowledgebase(), { ...BY_NAME, documentSettings });
 		await run(parameters, [{ name: 'A', text: 'One.' }]);
 		const execution = await run(parameters, [{ name: 'A', text: 'Changed.' }]);
 		expect(execution.json(NODE).map(({ outcome }) => outcome)).toEqual(['found']);
@@ -87,9 +86,9 @@ it('keys that are made otherwise than before are said in the real n8n, and disab
 			{ name: 'B', text: 'Two.' },
 		],
 	];
-	await run(submitTo(id, SETTINGS, { ...BY_NAME, mode: 'mirror' }), items);
+	await run(submitTo(id, { ...BY_NAME, mode: 'mirror' }), items);
 	const documentKey = '=docs/{{ $json.name }}';
-	const execution = await run(submitTo(id, SETTINGS, { documentKey, mode: 'mirror' }), items);
+	const execution = await run(submitTo(id, { documentKey, mode: 'mirror' }), items);
 	expect(execution.hints(NODE).join('\n')).toMatch(/keys differ from those before/);
 	const outcomes = execution.json(NODE).map(({ outcome }) => outcome);
 	expect(outcomes).toEqual(['found', 'found']);

@@ -39,7 +39,6 @@ const BESIDE = {
 	name: 'a',
 	text: 'A text',
 	url: 'https://example.com/a.md',
-	documentSettings: { name: 'a' },
 };
 
 /** Every field that takes a text, however deep it lies. */

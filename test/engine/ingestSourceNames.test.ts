@@ -353,7 +353,7 @@ describe('two nodes that mirror one source', () => {
 		const knowledgebaseId = { __rl: true, mode: 'id', value: fixture.world.knowledgebaseId };
 		const behind = { resource: 'document', operation: 'submit', knowledgebaseId, ...named };
 		const { hints } = await submit(
-			{ ...named, text: 'a', documentKey: 'a', documentSettings: { name: 'a' } },
+			{ ...named, text: 'a', documentKey: 'a', name: 'a' },
 			{ items: [one('a', 'x')], behind },
 		);
 		expect(hints.map(({ message }) => message).join()).toContain(

@@ -45,7 +45,7 @@ interface Place {
 type ItemReader = Reader & Place;
 
 /** Fields that are read by the functions below, not together with their collection. */
-const READ_ALONE = ['documentSettings.documentVersion', 'documentSettings.name', 'options.shard'];
+const READ_ALONE = ['documentSettings.documentVersion', 'options.shard'];
 
 /** Fields whose collection is read as a whole. A value without a part is a `MissingPart` there. */
 const IN_COLLECTIONS: Record<string, IdentityRule> = {

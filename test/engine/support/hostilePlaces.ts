@@ -97,7 +97,7 @@ const GOOD_VALUES: INodeParameters = {
 	documentFields: { mappingMode: 'defineBelow', value: { name: 'a document' } },
 	documentIds: ID,
 	documentKey: 'key',
-	documentSettings: { name: 'Manuals' },
+	documentSettings: { folder: 'Manuals' },
 	namespace_prefix: 'memories',
 	runId: ID,
 	text: 'Some text. And more of it.',

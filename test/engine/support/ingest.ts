@@ -21,8 +21,7 @@ export const TEXTS: INodeParameters = {
 	afterStoring: 'wait',
 };
 
-/** What of Document Settings and Options may stand beside them here. */
-const SETTINGS = ['name'];
+/** What of Options may stand beside them here. */
 const OPTIONS = ['output', 'resendAll', 'maxGonePercent'];
 
 /** A fixture with what tests of ingestion do. Without an embedding model, its knowledgebase processes nothing. */
@@ -37,9 +36,9 @@ export function useIngest({ embeds = true } = {}) {
 		add,
 		sent,
 		documents,
-		/** Submits documents to the world's knowledgebase; some of Document Settings and Options may stand beside them. */
+		/** Submits documents to the world's knowledgebase; some of Options may stand beside them. */
 		submit: async (
-			{ afterStoring = 'nothing', options, documentSettings, ...parameters }: INodeParameters,
+			{ afterStoring = 'nothing', options, ...parameters }: INodeParameters,
 			run?: Parameters<Fixture['run']>[1],
 		) =>
 			await fixture.run(
@@ -48,8 +47,7 @@ export function useIngest({ embeds = true } = {}) {
 					operation: 'submit',
 					source: 'fields',
 					knowledgebaseId: fixture.world.knowledgebaseId,
-					...omit(parameters, [...SETTINGS, ...OPTIONS]),
-					documentSettings: { ...pick(parameters, SETTINGS), ...(documentSettings as object) },
+					...omit(parameters, OPTIONS),
 					options: { afterStoring, ...pick(parameters, OPTIONS), ...(options as object) },
 				},
 				run,

@@ -199,14 +199,15 @@ const FIELDS: Field[] = [
 	},
 	{
 		label: '"Folder" in "Document Settings"',
-		parameters: (folder) => ({ ...asText, documentSettings: { folder, name: 'n' } }),
+		parameters: (folder) => ({ ...asText, name: 'n', documentSettings: { folder } }),
 		read: (one) => document(one)?.record.folder,
 	},
 	{
 		label: 'k in "Metadata Rows"',
 		parameters: (content) => ({
 			...asText,
-			documentSettings: { name: 'n', metadataRows: { values: [{ key: 'k', content }] } },
+			name: 'n',
+			documentSettings: { metadataRows: { values: [{ key: 'k', content }] } },
 		}),
 		read: (one) => document(one)?.record.metadata?.k,
 		isLeftOut: true,

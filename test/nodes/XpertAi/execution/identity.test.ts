@@ -220,7 +220,6 @@ it('an address is there, and is told if it is not', () => {
 describe('a collection', () => {
 	const parameters = {
 		documentSettings: {
-			name: '={{ $json.name }}',
 			documentVersion: '={{ $json.version }}',
 			folder: '={{ $json.folder }}/x',
 			chunkSize: '={{ $json.size }}',
@@ -241,7 +240,6 @@ describe('a collection', () => {
 		const json = { key: 'k', size: 5, list: ['x'], at: at as unknown as string };
 		const item = itemWith(parameters, json);
 		expect(item.parameter('documentSettings')).toEqual({
-			name: undefined,
 			documentVersion: undefined,
 			folder: new MissingPart('$json.folder', undefined, false),
 			chunkSize: 5,

@@ -18,10 +18,10 @@ import {
 import { knowledgebaseLocator } from '../../../pickers/locators';
 import { parserFields, typedRowsField } from '../../shared/fields';
 
-const nameSetting = textField(
+export const documentName = textField(
 	'name',
 	'Name',
-	'What answers call it. Left out: the name or title in the item, the file name or the address.',
+	'What answers call it. Left empty: the name or title in the item, the file name or the address.',
 	{ placeholder: 'e.g. Return policy' },
 );
 
@@ -160,7 +160,7 @@ const WHOLE: SourceValue[] = ['fields', 'json', 'records'];
 export const DOCUMENT_SETTINGS = groupField('documentSettings', 'Document Settings', undefined, {
 	placeholder: 'Add setting',
 	options: inPanelOrder([
-		...shownFor(MADE, [nameSetting, ...recordSettings], '/source'),
+		...shownFor(MADE, recordSettings, '/source'),
 		...shownFor(['files'], [folderFromDirectory], '/source'),
 		...shownFor([...MADE, 'fields'], [documentVersion], '/source'),
 		...shownFor(['json', 'records'], [documentVersionField], '/source'),
@@ -276,6 +276,7 @@ export const submitFields: INodeProperties[] = [
 	...shownFor(['fields'], [documentFields]),
 	...shownFor(['json'], [jsonBody]),
 	...shownFor(['records'], [binaryFieldName('the file of documents'), textInRecord]),
+	...shownFor(MADE, [documentName]),
 	...shownFor([...MADE, 'fields'], [documentKey]),
 	...shownFor(['json', 'records'], [documentKeyField]),
 	mode,

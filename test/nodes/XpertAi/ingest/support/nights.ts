@@ -387,8 +387,8 @@ export class Nights {
 				? {
 						text: textOf(key, version),
 						...fieldsOf(key),
+						name: `${key}.md`,
 						documentSettings: {
-							name: `${key}.md`,
 							documentVersion: isVersioned ? fieldsOf(key).documentVersion : '',
 						},
 					}

@@ -9,13 +9,16 @@ import { isJsonObject } from '../../../../payloads/common';
 import { documentWith } from '../../../../payloads/document';
 import { parserFields } from '../../../shared/fields';
 import { valuesOfRows } from '../../../shared/rowValues';
-import { DOCUMENT_SETTINGS } from '../fields';
+import { DOCUMENT_SETTINGS, documentName } from '../fields';
+
+/** One array for all items, because `groupSchema` keeps its schemas by their array. */
+const SETTINGS_FIELDS = [DOCUMENT_SETTINGS];
 
 const PARSER_SETTINGS = parserFields.map(({ name }) => name);
 
-/** How error messages name the fields in "Document Settings". */
+/** How error messages name "Name" and the fields in "Document Settings". */
 export const RECORD_NAMING = {
-	fields: [DOCUMENT_SETTINGS],
+	fields: [documentName, DOCUMENT_SETTINGS],
 	fieldByPath: Object.fromEntries(
 		(DOCUMENT_SETTINGS.options ?? []).map(({ name }) => [
 			PARSER_SETTINGS.includes(name) ? `parserConfig.${name}` : name,
@@ -37,7 +40,7 @@ export function settingsOf(item: Item, directory = '') {
 	const documentSettings = isJsonObject(chosen)
 		? { ...chosen, folder: presentOrEmpty(item, folderField, chosen.folder) }
 		: chosen;
-	const { fields } = RECORD_NAMING;
+	const fields = SETTINGS_FIELDS;
 	const checkedSettings = item.check(groupSchema(fields), { documentSettings }, { fields });
 	const settings = (checkedSettings.documentSettings ?? {}) as FieldValues;
 	const parserConfig = pick(settings, PARSER_SETTINGS);
@@ -50,7 +53,7 @@ export function settingsOf(item: Item, directory = '') {
 	const folders = [settings.folder, settings.folderFromDirectory && path];
 	const folder = folders.filter(Boolean).join('/');
 	const record = {
-		...pick(settings, 'name', 'metadata', 'mimeType', 'type'),
+		...pick(settings, 'metadata', 'mimeType', 'type'),
 		// An empty Folder setting takes the document out of its current folder.
 		...((folder || (isJsonObject(chosen) && 'folder' in chosen)) && { folder }),
 		...(!isEmpty(parserConfig) && { parserConfig }),

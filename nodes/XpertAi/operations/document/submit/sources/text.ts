@@ -9,7 +9,7 @@ import { settingsOf } from './documentSettings';
 import { textDocument } from './fileDocument';
 import type { FoundDocument } from './found';
 
-export const NAME = 'documentSettings.name';
+export const NAME = 'name';
 
 const FILES_MEANT = 'must not be empty. The items hold files: set Documents From to Files';
 
@@ -22,7 +22,7 @@ export function readText(item: Item): FoundDocument {
 	return { ...textDocument(item, { ...record, name }, text), key: name, missingMetadata };
 }
 
-/** The name of a text document, from Document Settings or from a column such as `title`. It may be the key as well. */
+/** The name of a text document, from the parameter Name or from a column such as `title`. It may be the key as well. */
 export function nameOfText(item: Item): string {
 	if (isFilled(item.node, NAME)) {
 		const isKey = !isFilled(item.node, 'documentKey');
@@ -32,5 +32,5 @@ export function nameOfText(item: Item): string {
 	const text = isNil(name) ? '' : String(name).trim();
 	const field = `"${item.labelOf(NAME)}"`;
 	const rule = 'must be given, as the item has no name and no title';
-	return text || item.refuse({ field, rule, fix: 'Add "Name" in Document Settings.' });
+	return text || item.refuse({ field, rule, fix: 'Fill in "Name".' });
 }

@@ -346,7 +346,7 @@ const BIG = '90071992547409931';
 /** A case a source. */
 const CASES: Record<SourceValue, Case> = {
 	text: {
-		parameters: { documentSettings: { name: 'a.pdf', chunkSize: 200 }, text: 'hello' },
+		parameters: { name: 'a.pdf', documentSettings: { chunkSize: 200 }, text: 'hello' },
 		brings: [
 			{
 				key: 'a.pdf',
@@ -362,7 +362,7 @@ const CASES: Record<SourceValue, Case> = {
 		],
 	},
 	files: {
-		parameters: { binaryPropertyName: 'data', documentSettings: { name: 'Bears' } },
+		parameters: { binaryPropertyName: 'data', name: 'Bears' },
 		input: { binary: { data: { ...BINARY, data: '' } } },
 		file: 'of the binary field',
 		brings: [
@@ -468,8 +468,8 @@ it.each([2 ** 18, 2 ** 18 + 1])('a text file of %i bytes is uploaded whole', asy
 it.each(['text/plain;charset=utf-8', 'text/plain; Charset=x'])(
 	'a type such as %s is sent without its charset',
 	async (mimeType) => {
-		const documentSettings = { name: 'a.txt', mimeType };
-		const [found] = await reading('text', { parameters: { documentSettings, text: 'hello' } });
+		const parameters = { name: 'a.txt', documentSettings: { mimeType }, text: 'hello' };
+		const [found] = await reading('text', { parameters });
 		expect(found).toMatchObject({ record: { mimeType: 'text/plain' } });
 	},
 );
@@ -615,7 +615,7 @@ describe('U+0000', () => {
 	it.each<[string, INodeParameters, object]>([
 		[
 			'text',
-			{ text: 'a\0b', documentSettings: { name: 'n\0', metadata: { 'k\0': ['v\0\0'] } } },
+			{ text: 'a\0b', name: 'n\0', documentSettings: { metadata: { 'k\0': ['v\0\0'] } } },
 			{ key: 'n', text: 'ab', record: { name: 'n.md', size: 2, metadata: { k: ['v'] } } },
 		],
 		[
