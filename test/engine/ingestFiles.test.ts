@@ -74,11 +74,7 @@ describe('texts', () => {
 		['"Text" is empty: its expression gave nothing for this item', {}, texts(['Empty', ' '])],
 		['"Name" is empty: its expression gave nothing for this item', {}, texts(['', 'A text'])],
 		['"Text" holds half of a character', {}, texts(['Name', 'cut \ud83d'])],
-		[
-			'"Name" in "Document Settings" holds half of a character',
-			{ documentKey: 'k' },
-			texts(['cut \ud83d', 'A text']),
-		],
+		['"Name" holds half of a character', { documentKey: 'k' }, texts(['cut \ud83d', 'A text'])],
 		[
 			'"Document Key" holds half of a character',
 			{ documentKey: '={{ $json.title }}', name: 'A name' },

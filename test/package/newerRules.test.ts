@@ -26,8 +26,15 @@ const SUBJECTS = [
 ];
 /** An existing thread has an assistant already; everything else needs one. */
 const NEEDED_ELSEWHERE = ['assistantId'];
-/** Rows with one title replace each other without a key, and the others decide what is sent and what is removed. */
-const SEEN_AT_ONCE = ['documentKey', 'documentKeyField', 'documentVersion', 'mode', 'whatIsGone'];
+/** A text needs a name, rows with one title a key; the others decide what is sent and what is removed. */
+const SEEN_AT_ONCE = [
+	'name',
+	'documentKey',
+	'documentKeyField',
+	'documentVersion',
+	'mode',
+	'whatIsGone',
+];
 const AT_THE_TOP = [...OF_LISTS, ...SUBJECTS, ...NEEDED_ELSEWHERE, ...SEEN_AT_ONCE];
 const CONTAINERS = ['collection', 'fixedCollection', 'notice', 'callout', 'hidden'];
 

@@ -16,7 +16,7 @@ const named = (name: string) => (property: INodeProperties) => property.name ===
 const MANY_FIELDS = [
 	[
 		'document: submit',
-		'knowledgebaseId source text documentKey mode sourceName documentSettings options',
+		'knowledgebaseId source text name documentKey mode sourceName documentSettings options',
 	],
 	[
 		'document: findChanges',

@@ -308,8 +308,8 @@ describe('a Fixed text', () => {
 		[
 			'a text of a collection is named',
 			'documentSettings',
-			{ name: LEFT },
-			'"Name" in "Document Settings"',
+			{ type: LEFT },
+			'"Type" in "Document Settings"',
 		],
 		[
 			'JSON of a collection is named',
