@@ -173,20 +173,27 @@ export const WITH_A_FILE = `with "Documents From" set to ${SOURCES.text.name}, o
 const mode = choiceField(
 	'mode',
 	'When Run Again',
-	'What the next run sends. What is stored is remembered in disabled documents of the knowledgebase.',
+	'What is sent, and what becomes of deleted documents. Remembered in disabled documents of the knowledgebase.',
 	{
-		all: { name: 'Send Everything', description: 'The same key replaces the earlier document' },
-		changed: { name: 'Send New and Changed', description: 'Leave out what is there unchanged' },
 		mirror: {
 			name: 'Mirror the Source (Disable What Is Gone)',
 			description:
-				'Also disable what left the source. Each run must contain the whole of it: not behind Find Changes.',
+				'Each night, all of it: what was deleted is disabled, in no answer. Not behind Find Changes.',
 			// n8n rejects a `builderHint` on the field `mode` itself.
 			builderHint: {
 				propertyHint: 'For schedules that bring the whole source; "changed" if they bring a part.',
 			},
 		},
+		changed: {
+			name: 'Send New and Changed',
+			description: 'For a part of the source: leaves out what is unchanged; deleted stays found',
+		},
+		all: {
+			name: 'Send Everything',
+			description: 'The same key replaces the earlier document; what was deleted stays found',
+		},
 	},
+	{ default: 'all' },
 );
 
 export const sourceName = textField(
