@@ -94,7 +94,8 @@ export function submitWorkflow(
 				knowledgebaseId: byId(knowledgebaseId),
 				documentFields: { mappingMode: 'autoMapInputData', value: null, schema: [] },
 				...(withIds ? {} : { documentKey: '={{ $json.filePath }}' }),
-				options: { afterStoring: 'nothing', batchSize, concurrency },
+				options: { afterStoring: 'nothing' },
+				tuning: { batchSize, concurrency },
 			},
 			more: {
 				credentials: { xpertAiApi: credential },

@@ -171,7 +171,6 @@ export async function runNight(engine: NodeEngine, target: Target, night: Night)
 	const options = {
 		output: 'summary',
 		...(processes ? {} : { afterStoring: 'nothing' }),
-		...(batchSize === undefined ? {} : { batchSize }),
 	};
 	const parameters: INodeParameters = {
 		resource: 'document',
@@ -179,6 +178,7 @@ export async function runNight(engine: NodeEngine, target: Target, night: Night)
 		source,
 		mode,
 		options,
+		tuning: batchSize === undefined ? {} : { batchSize },
 		knowledgebaseId: byId(target.knowledgebaseId),
 		...(source === 'records'
 			? { documentKeyField: 'filePath' }

@@ -61,7 +61,7 @@ export class Item extends Reader {
 	/** The display name of the option that limits the time of a request; undefined if the operation has none. */
 	private get timeLimit(): string | undefined {
 		const operation = String(this.node.parameters.operation);
-		const options = ['options.timeout', 'options.deadlineMinutes'].map((name) =>
+		const options = ['options.timeout', 'tuning.timeout', 'options.deadlineMinutes'].map((name) =>
 			this.fieldOf(name),
 		);
 		const isShown = (field?: INodeProperties) =>

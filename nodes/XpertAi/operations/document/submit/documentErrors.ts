@@ -87,7 +87,7 @@ export function errorOf(report: DocumentReport): ItemError | undefined {
 	const { item, name, outcome, error, reason, end } = report;
 	if (error) return error;
 	if (outcome === 'notSent') {
-		const hint = `The hints of the node say why. With 0 in "${item.labelOf('options.stopAfterFailures')}" it sends all the same.`;
+		const hint = `The hints of the node say why. With 0 in "${item.labelOf('tuning.stopAfterFailures')}" it sends all the same.`;
 		return item.operationError(reason ?? NOT_SENT, reason ? undefined : hint);
 	}
 	if (outcome === 'replaced')

@@ -16,7 +16,7 @@ export function memoryHints({ noRoute, lost, notWritten, notAsked }: MemoryFailu
 	return compact([
 		noRoute && 'Nothing is left out: this server does not give back what earlier runs have stored.',
 		lost &&
-			`Notes from before ${lost.at.slice(0, 10)} are missing: ${documents} may still be found although they left the source. See "Forget Earlier Damage".`,
+			`Notes from before ${lost.at.slice(0, 10)} are missing: ${documents} may still be found although they left the source. See "Forget Earlier Damage" in Tuning and Repair.`,
 		notWritten &&
 			asHint(`Not all was remembered: the next run completes it. ${failureMessage(notWritten)}`),
 		notAsked &&

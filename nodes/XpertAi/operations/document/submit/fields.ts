@@ -222,14 +222,11 @@ export const maxGonePercent = numberField(
 
 const wholeFrom = (minValue: number) => ({ minValue, numberPrecision: 0 });
 
+const IF_REMEMBERED = { show: { '/mode': ['changed', 'mirror'] } };
+
 const submitOptions = optionsField([
-	...displayedIf({ show: { '/mode': ['changed', 'mirror'] } }, [
+	...displayedIf(IF_REMEMBERED, [
 		booleanField('resendAll', 'Resend All', 'Whether to send unchanged documents again as well'),
-		booleanField(
-			'forgetDamage',
-			'Forget Earlier Damage',
-			'Whether to stop reporting that notes of this source were lost. Switch it on for one run.',
-		),
 	]),
 	shard,
 	...displayedIf({ show: { '/mode': ['mirror'] } }, [maxGonePercent]),
@@ -238,40 +235,54 @@ const submitOptions = optionsField([
 		process: { name: 'Start Processing', description: 'Go on while the server reads them' },
 		nothing: { name: 'Nothing', description: 'Assistants do not find them until processed' },
 	}),
-	numberField('batchSize', 'Batch Size', 'Max number of documents in one request', {
-		typeOptions: wholeFrom(1),
-		default: 100,
-	}),
-	numberField('batchMegabytes', 'Batch Size (MB)', 'Max size of one request', {
-		typeOptions: { minValue: 0.01, maxValue: 50 },
-		default: 8,
-	}),
 	dryRun,
 	choiceField('output', 'Output', 'What the node gives to the next one', {
 		documents: { name: 'One Item per Document', description: 'In input order' },
 		summary: { name: 'Summary', description: 'One item with counts, for very many documents' },
 	}),
-	{
-		...atOnceOption,
-		default: 5,
-		description: 'Batches sent at once. With more than 1, the server counts too few documents.',
-	},
-	numberField('retryMinutes', 'Retry for (Minutes)', 'How long to try again. With 0, never.', {
-		typeOptions: { minValue: 0 },
-		default: 10,
-	}),
-	numberField(
-		'stopAfterFailures',
-		'Stop After Failures',
-		'When so many documents in a row fail for the same reason, the rest is not sent. Never with 0.',
-		{ typeOptions: wholeFrom(0), default: 100 },
-	),
-	timeoutOption(300),
 	numberField('waitMinutes', 'Wait for Processing (Minutes)', 'At most this long', {
 		typeOptions: { minValue: 0 },
 		default: 30,
 	}),
 ]);
+
+/** What few need: speed, limits, and the repair of a source. */
+const submitTuning = groupField('tuning', 'Tuning and Repair', undefined, {
+	placeholder: 'Add setting',
+	options: inPanelOrder([
+		...displayedIf(IF_REMEMBERED, [
+			booleanField(
+				'forgetDamage',
+				'Forget Earlier Damage',
+				'Whether to stop reporting that notes of this source were lost. Switch it on for one run.',
+			),
+		]),
+		numberField('batchSize', 'Batch Size', 'Max number of documents in one request', {
+			typeOptions: wholeFrom(1),
+			default: 100,
+		}),
+		numberField('batchMegabytes', 'Batch Size (MB)', 'Max size of one request', {
+			typeOptions: { minValue: 0.01, maxValue: 50 },
+			default: 8,
+		}),
+		{
+			...atOnceOption,
+			default: 5,
+			description: 'Batches sent at once. With more than 1, the server counts too few documents.',
+		},
+		numberField('retryMinutes', 'Retry for (Minutes)', 'How long to try again. With 0, never.', {
+			typeOptions: { minValue: 0 },
+			default: 10,
+		}),
+		numberField(
+			'stopAfterFailures',
+			'Stop After Failures',
+			'When so many documents in a row fail for the same reason, the rest is not sent. Never with 0.',
+			{ typeOptions: wholeFrom(0), default: 100 },
+		),
+		timeoutOption(300),
+	]),
+});
 
 /** All parameters of Submit, in display order. */
 export const submitFields: INodeProperties[] = [
@@ -291,4 +302,5 @@ export const submitFields: INodeProperties[] = [
 	...shownFor(WHOLE, simplifyFields),
 	DOCUMENT_SETTINGS,
 	submitOptions,
+	submitTuning,
 ];

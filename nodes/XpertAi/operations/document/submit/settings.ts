@@ -28,19 +28,21 @@ export const submitParameters = z.object({
 	mode: z.enum(['all', 'changed', 'mirror']),
 	options: z.object({
 		afterStoring: z.enum(['wait', 'process', 'nothing']),
-		batchSize: wholeFrom1,
-		batchMegabytes: finite.positive(),
 		dryRun: z.boolean(),
-		forgetDamage: z.boolean(),
-		concurrency: wholeFrom1,
 		output: z.enum(['documents', 'summary']),
 		maxGonePercent: finite.min(0),
 		resendAll: z.boolean(),
+		waitMinutes: minutes,
+	}),
+	tuning: z.object({
+		batchSize: wholeFrom1,
+		batchMegabytes: finite.positive(),
+		concurrency: wholeFrom1,
+		forgetDamage: z.boolean(),
 		retryMinutes: minutes,
 		/** The run stops sending after this number of consecutive failures with the same reason. 0 means no limit. */
 		stopAfterFailures: finite.int().min(0),
 		timeout: timeoutSeconds,
-		waitMinutes: minutes,
 	}),
 });
 
@@ -57,8 +59,12 @@ export function sameSettingsCheck(first: Item, schema: AnyZodObject): (item: Ite
 	// Without expressions, all items have the same settings.
 	if (!findPath(given, isExpression)) return noop;
 	const read = (item: Item): FieldValues => {
-		const { options, ...others } = item.settings(schema);
-		return { ...others, ...mapKeys(options, (_, name) => `options.${name}`) };
+		const { options, tuning, ...others } = item.settings(schema);
+		return {
+			...others,
+			...mapKeys(options, (_, name) => `options.${name}`),
+			...mapKeys(tuning, (_, name) => `tuning.${name}`),
+		};
 	};
 	const settings = read(first);
 	return (item) => {
@@ -87,11 +93,12 @@ export interface SubmitSettings
 export function readSubmitSettings(item: Item) {
 	const resolve: Reader['resolve'] = (name, initial) =>
 		item.has(name) ? item.resolve(name, initial) : initial;
-	const { mode, options } = item.with(submitFields, resolve).settings(submitParameters);
-	const { afterStoring, batchSize, batchMegabytes, retryMinutes, timeout, waitMinutes, ...others } =
-		options;
+	const { mode, options, tuning } = item.with(submitFields, resolve).settings(submitParameters);
+	const { afterStoring, waitMinutes, ...others } = options;
+	const { batchSize, batchMegabytes, retryMinutes, timeout, ...tuned } = tuning;
 	return {
 		...others,
+		...tuned,
 		/** Whether the run uses the memory of earlier runs to skip unchanged documents. */
 		remembers: mode !== 'all',
 		/** Whether the run disables stored documents that are missing from the source. */
