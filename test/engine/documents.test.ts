@@ -20,7 +20,7 @@ const { fixture, add, sent, submit, storedNames, batchSizes } = useIngest();
 describe('Document: Submit', () => {
 	it('makes a document of each item and sends them in batches, one after another', async () => {
 		const { items } = await submit(
-			{ ...BY_NAME, options: { batchSize: 100, concurrency: 1 } },
+			{ ...BY_NAME, tuning: { batchSize: 100, concurrency: 1 } },
 			{ items: rows(250) },
 		);
 		expect(batchSizes()).toEqual([10, 100, 100, 40]);
@@ -110,7 +110,7 @@ describe('Document: Submit', () => {
 			['the tenth text is empty', TEXTS, (at) => (at === 9 ? { text: '' } : {})],
 			[
 				'a setting of the tenth differs',
-				{ ...TEXTS, options: { batchSize: '={{ $json.size }}' } },
+				{ ...TEXTS, tuning: { batchSize: '={{ $json.size }}' } },
 				(at) => ({ size: at === 9 ? 2 : 1 }),
 			],
 			[
@@ -134,7 +134,7 @@ describe('Document: Submit', () => {
 			['the server is away', 3, answering('E16', 503)],
 		])('does not advise to go on with the other documents where %s', async (_, count, fault) => {
 			add(fault);
-			const parameters = { ...TEXTS, options: { retryMinutes: 0 } };
+			const parameters = { ...TEXTS, tuning: { retryMinutes: 0 } };
 			const { error } = await submit(parameters, { items: texts(count, () => ({})) });
 			expect(error?.description).toBeTruthy();
 			expect(error?.description).not.toContain(CONTINUE);
@@ -171,7 +171,7 @@ describe('Document: Submit', () => {
 	it('says how much is stored when a batch fails', async () => {
 		add(answering('E3', 503, { nth: 2, body: 'busy' }));
 		const { error } = await submit(
-			{ ...BY_NAME, options: { batchSize: 10, concurrency: 1, retryMinutes: 0 } },
+			{ ...BY_NAME, tuning: { batchSize: 10, concurrency: 1, retryMinutes: 0 } },
 			{ items: rows(30) },
 		);
 		expect(error?.message).toBe(

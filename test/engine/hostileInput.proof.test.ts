@@ -113,7 +113,7 @@ function requestFlaw({ endpoint, method, path, headers }: LoggedRequest, value: 
 }
 
 /** These decide on other parameters, which the message may be about. */
-const SWITCHES = new Set<unknown>(['threadSource', 'options', 'text', 'name']);
+const SWITCHES = new Set<unknown>(['threadSource', 'options', 'tuning', 'text', 'name']);
 
 function namesFor({ path }: Place, all: Place[]): string[] {
 	const isAbout = (other: Place) =>

@@ -20,10 +20,10 @@ const COUNT = 100;
 beforeEach(() => void add({ endpoint: 'E3', do: 'delay', ms: 5000 }));
 
 const texts = (count = COUNT) => rows(count, (index) => ({ text: `The word is ${index}.` }));
-const options = (more: INodeParameters = {}) => ({ batchSize: 10, concurrency: 1, ...more });
+const tuning = (more: INodeParameters = {}) => ({ batchSize: 10, concurrency: 1, ...more });
 const night = async (
 	items: INodeExecutionData[],
-	{ options: more, ...parameters }: INodeParameters = {},
+	{ tuning: more, ...parameters }: INodeParameters = {},
 	onError: 'continueErrorOutput' | 'stopWorkflow' = 'continueErrorOutput',
 ) =>
 	await submit(
@@ -32,7 +32,7 @@ const night = async (
 			mode: 'mirror',
 			maxGonePercent: 100,
 			...parameters,
-			options: options({ stopAfterFailures: 5, ...(more as INodeParameters) }),
+			tuning: tuning({ stopAfterFailures: 5, ...(more as INodeParameters) }),
 		},
 		{ items, onError },
 	);
@@ -85,7 +85,7 @@ describe('documents that cannot be processed, one after another for the same rea
 describe('the first batch', () => {
 	it('has ten documents, whose end is asked for while others are uploaded', async () => {
 		add({ endpoint: 'E16', do: 'delay', ms: 5000 });
-		await night(texts(), { options: { batchSize: 100, concurrency: 5, stopAfterFailures: 0 } });
+		await night(texts(), { tuning: { batchSize: 100, concurrency: 5, stopAfterFailures: 0 } });
 		expect(batchSizes()).toEqual([10, 90]);
 		const order = sent().map(({ endpoint }) => endpoint);
 		const last = order.lastIndexOf('E16');
@@ -99,7 +99,7 @@ describe('documents that come to nothing for another reason', () => {
 
 	it('are told with how many were enough', async () => {
 		const result = await submit(
-			{ ...BY_NAME, afterStoring: 'wait', options: options({ stopAfterFailures: 5 }) },
+			{ ...BY_NAME, afterStoring: 'wait', tuning: tuning({ stopAfterFailures: 5 }) },
 			{
 				items: rows(400, () => ending('error', 10, 'No text found')),
 				onError: 'continueErrorOutput',
@@ -121,7 +121,7 @@ describe('documents that are refused', () => {
 	])('do not end the sending where others are taken in between: %s', async (_, endpoint) => {
 		add(answering(endpoint, 403, { nth: [1, 3, 5, 7, 9, 11, 13, 15, 17, 19] }));
 		const result = await submit(
-			{ ...TEXTS, options: options({ batchSize: 1, stopAfterFailures: 5 }) },
+			{ ...TEXTS, tuning: tuning({ batchSize: 1, stopAfterFailures: 5 }) },
 			{ items: texts(20), onError: 'continueErrorOutput' },
 		);
 		expect(withOutcome(result, 'rejected')).toHaveLength(10);

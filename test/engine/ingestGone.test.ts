@@ -90,7 +90,7 @@ describe('documents that are gone from the source', () => {
 	it('are left to the next run where there is no answer when they are disabled', async () => {
 		await night(ALL);
 		add(answering('E3', 404, { nth: 5 }));
-		const result = await night('abcdefgh', { parameters: { options: { retryMinutes: 0 } } });
+		const result = await night('abcdefgh', { parameters: { tuning: { retryMinutes: 0 } } });
 		expect(hintsOf(result).join()).toContain('Documents that are gone were not all disabled.');
 		expect(column(result.items, 'outcome')).not.toContain('disabled');
 		fixture.sandbox.faults.clear();
@@ -121,7 +121,7 @@ describe('nothing is disabled', () => {
 		add(fault);
 		const result = await night('abcdefgh', {
 			items: texts('abcdefgh', { a: 'It has changed.' }),
-			parameters: { options: { retryMinutes: 0 } },
+			parameters: { tuning: { retryMinutes: 0 } },
 			onError: 'continueErrorOutput',
 		});
 		expect(disabled()).toEqual([]);

@@ -30,7 +30,7 @@ describe('ids derived from a key', () => {
 	});
 
 	it('are reported when documents share one, of which the last stays', async () => {
-		const parameters = { ...byPath, options: { batchSize: 1, concurrency: 1 } };
+		const parameters = { ...byPath, tuning: { batchSize: 1, concurrency: 1 } };
 		const items = rows(10, () => ({ filePath: '/manuals/0.md' }));
 		const result = await submit({ ...parameters, afterStoring: 'process' }, { items });
 		expect(storedNames()).toEqual(['doc 9']);

@@ -1,6 +1,8 @@
 import { Logger } from '@n8n/backend-common';
 import { Container } from '@n8n/di';
 
+import type { INodeParameters } from 'n8n-workflow';
+
 import { startSandbox } from 'sandbox';
 import { answering } from './support/faults';
 import { clock } from './support/clock';
@@ -9,11 +11,11 @@ import { BY_NAME, column, ending, hintsOf, useIngest, rows } from './support/ing
 
 const { add, sent, documents, submit, storedNames } = useIngest();
 
-const parameters = (afterStoring: 'process' | 'wait', options: object = {}) => ({
+const parameters = (afterStoring: 'process' | 'wait', more: INodeParameters = {}) => ({
 	...BY_NAME,
 	documentKey: '={{ $json.name }}',
 	afterStoring,
-	options: { ...options },
+	...more,
 });
 const requests = (endpoint: string) => sent(endpoint);
 
@@ -99,7 +101,7 @@ describe('After Storing: Process and Wait', () => {
 
 	it('ends with the time it may take, and logs every half minute how far it is', async () => {
 		const info = jest.spyOn(Container.get(Logger), 'info');
-		const result = await submit(parameters('wait', { waitMinutes: 1 }), {
+		const result = await submit(parameters('wait', { options: { waitMinutes: 1 } }), {
 			items: rows(1, () => ending('finish', AN_HOUR)),
 		});
 		expect(column(result.items, 'outcome')).toEqual(['stored']);
@@ -126,7 +128,7 @@ describe('After Storing: Process and Wait', () => {
 
 it('with Stop, what was stored before the one that was refused is processed all the same', async () => {
 	add(answering('E3', 422, { nth: 3 }));
-	const { error } = await submit(parameters('wait', { batchSize: 1, concurrency: 1 }), {
+	const { error } = await submit(parameters('wait', { tuning: { batchSize: 1, concurrency: 1 } }), {
 		items: rows(3, () => ending('finish')),
 	});
 	expect(error?.message).toContain('Documents: 2 stored, 1 rejected');

@@ -364,7 +364,7 @@ describe('two nodes that mirror one source', () => {
 });
 
 it('a setting that is read once for all items is refused where an expression gives others', async () => {
-	const parameters = { options: { batchSize: '={{ $json.name === "a" ? 1 : 2 }}' } };
+	const parameters = { tuning: { batchSize: '={{ $json.name === "a" ? 1 : 2 }}' } };
 	const { error } = await night('x', 'ab', { parameters });
 	expect(error?.message).toContain('"Batch Size" must be the same for all items [item 1]');
 	expect(found()).toEqual([]);

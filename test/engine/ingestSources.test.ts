@@ -53,7 +53,7 @@ describe('documents from a file', () => {
 
 	it('end at a bad line with Stop, and it is said how many are stored', async () => {
 		const { error } = await submit(
-			{ ...fromFile, options: { batchSize: 2, concurrency: 1 } },
+			{ ...fromFile, tuning: { batchSize: 2, concurrency: 1 } },
 			{ items: [await file(`${lines(5)}oops\n${lines(5, 5)}`)] },
 		);
 		expect(error?.message).toBe(

@@ -1,4 +1,4 @@
-import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
+import type { INodeExecutionData, INodeParameters } from 'n8n-workflow';
 
 import { answering } from './support/faults';
 import { BY_NAME, REFUSED_SOURCE_TYPE, TEXTS, hintsOf, useIngest, rows } from './support/ingest';
@@ -69,22 +69,18 @@ describe('documents that come twice in one run', () => {
 		Addresses: { source: 'addresses', url: '={{ $json.url }}' },
 		Text: TEXTS,
 	};
-	const ENDS: Record<string, IDataObject> = {
+	const ENDS: Record<string, INodeParameters> = {
 		processed: { afterStoring: 'wait' },
 		'only stored': { afterStoring: 'nothing' },
-		'processed one by one': { afterStoring: 'wait', batchSize: 1, concurrency: 1 },
-		'only compared': { dryRun: true },
+		'processed one by one': { afterStoring: 'wait', tuning: { batchSize: 1, concurrency: 1 } },
+		'only compared': { afterStoring: 'wait', options: { dryRun: true } },
 	};
 	const cases = Object.keys(SOURCES).flatMap((of) => Object.keys(ENDS).map((end) => [of, end]));
 
 	/** The hints of a run with each output, and the summary. */
-	const compare = async (
-		parameters: INodeParameters,
-		options: IDataObject,
-		items?: INodeExecutionData[],
-	) => {
+	const compare = async (parameters: INodeParameters, items?: INodeExecutionData[]) => {
 		const run = async (output: string) => {
-			const own = { mode: 'changed', sourceName: output, options: { ...options, output } };
+			const own = { mode: 'changed', sourceName: output, output };
 			return await submit({ ...parameters, ...own }, { items, onError: 'continueRegularOutput' });
 		};
 		const [listed, summary] = [await run('documents'), await run('summary')];
@@ -97,9 +93,8 @@ describe('documents that come twice in one run', () => {
 
 	it.each(cases)('count in the summary as in the list, and are named: %s, %s', async (of, end) => {
 		const items = [...'abcab'].map((name, at) => itemOf(name, `Version ${at} of ${name}.`));
-		const { afterStoring = 'wait', ...options } = ENDS[end] ?? {};
-		const how = { ...SOURCES[of], afterStoring } as INodeParameters;
-		const { listed, summed, summary } = await compare(how, options, items);
+		const how = { ...SOURCES[of], ...ENDS[end] };
+		const { listed, summed, summary } = await compare(how, items);
 		for (const hints of [listed, summed])
 			expect(hints.filter((hint) => HINT.test(hint))).toHaveLength(1);
 		expect(summed[0]).toBe(listed[0]);
@@ -111,11 +106,13 @@ describe('documents that come twice in one run', () => {
 		const off = { id: 'c', disabled: true };
 		const a = { id: 'a', name: 'a' };
 		const jsonBody = JSON.stringify([a, bad, off, a, a, bad, off, { id: 'd', name: 'd' }]);
-		const parameters = { source: 'json', jsonBody, documentKeyField: 'id' };
-		const [first, second] = [
-			await compare(parameters, { batchSize: 1 }),
-			await compare(parameters, { batchSize: 1 }),
-		];
+		const parameters = {
+			source: 'json',
+			jsonBody,
+			documentKeyField: 'id',
+			tuning: { batchSize: 1 },
+		};
+		const [first, second] = [await compare(parameters), await compare(parameters)];
 		for (const { listed, summed } of [first, second]) expect(summed[0]).toBe(listed[0]);
 		const counts = { documents: 8, replaced: 2, rejected: 2 };
 		expect(first.summary).toMatchObject({ ...counts, stored: 2, disabled: 2 });

@@ -13,7 +13,7 @@ const skip = {
 	...BY_NAME,
 	documentKey: '={{ $json.filePath }}',
 	mode: 'changed',
-	options: { batchSize: 10, concurrency: 1 },
+	tuning: { batchSize: 10, concurrency: 1 },
 };
 const documents = (count: number, marks: Record<number, string> = {}) =>
 	rows(count, (index) => ({ filePath: `/${index}`, thumbnail: marks[index] ?? 'first' }));
@@ -155,8 +155,8 @@ describe('what is remembered', () => {
 	});
 
 	it('goes with the documents in requests of the size that is set, notes and all', async () => {
-		const options = { ...skip.options, batchSize: 1000, batchMegabytes: 0.03 };
-		await submit({ ...skip, options }, { items: documents(400) });
+		const tuning = { ...skip.tuning, batchSize: 1000, batchMegabytes: 0.03 };
+		await submit({ ...skip, tuning }, { items: documents(400) });
 		const sizes = sent('E3')
 			.filter(({ body }) => !(body as IDataObject[]).every(isNote))
 			.map(({ body }) => JSON.stringify(body).length);
@@ -169,17 +169,17 @@ describe('what is remembered', () => {
 	) as string;
 
 	it('that the server has processed counts as nothing known, which is said until that is forgotten', async () => {
-		const run = async (options = {}) =>
-			await submit({ ...skip, options: { ...skip.options, ...options } }, { items: documents(2) });
+		const run = async (more: INodeParameters = {}) =>
+			await submit({ ...skip, ...more }, { items: documents(2) });
 		await run();
 		const memory = notes().find(({ name }) => String(name).includes('has stored ('));
 		Object.assign(memory ?? {}, { processMsg: 'Invalid PDF structure' });
 		sentNames();
 		const result = await run();
 		expect(sentNames()).toHaveLength(2);
-		for (const one of [result, await run({ dryRun: true }), await run()])
+		for (const one of [result, await run({ options: { dryRun: true } }), await run()])
 			expect(hintsOf(one)).toContainEqual(LOST);
-		for (const one of [await run({ forgetDamage: true }), await run()])
+		for (const one of [await run({ tuning: { ...skip.tuning, forgetDamage: true } }), await run()])
 			expect(hintsOf(one)).not.toContainEqual(LOST);
 		expect(sentNames()).toEqual([]);
 	});
@@ -292,7 +292,7 @@ it('a document that is to be disabled is done when it is stored', async () => {
 describe('with processing, a document is only left out when it was processed as well', () => {
 	const processing = { ...skip, afterStoring: 'process' };
 	const waiting = { ...skip, afterStoring: 'wait' };
-	const impatient = { ...waiting, options: { ...waiting.options, waitMinutes: 0 } };
+	const impatient = { ...waiting, options: { waitMinutes: 0 } };
 	const document = (process: string, ms: number) =>
 		rows(1, () => ({ filePath: '/a', ...ending(process, ms) }));
 	it('is believed to be there where the server cannot be asked, and a hint says so', async () => {

@@ -83,7 +83,7 @@ describe('a new embedding model', () => {
 	it('that takes longer than Retry for is told as what it is, with what to do', async () => {
 		add({ endpoint: 'E3', ...REBUILDING });
 		const { error } = await submit(
-			{ ...BY_NAME, options: { retryMinutes: 0 } },
+			{ ...BY_NAME, tuning: { retryMinutes: 0 } },
 			{ items: rows(10) },
 		);
 		expect(error?.message).toContain('The server answered 400: Embedding rebuild is running');

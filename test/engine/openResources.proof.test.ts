@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { countBy, times } from 'lodash';
+import { countBy, merge, times } from 'lodash';
 import type { INodeParameters } from 'n8n-workflow';
 
 import type { FaultRule } from 'sandbox';
@@ -24,9 +24,9 @@ function active() {
 
 /** What ends the operations that wait soon. */
 const SOON: Record<string, INodeParameters> = {
-	E3: { retryMinutes: 0.02 },
-	E4: { deadlineMinutes: 0.05 },
-	runs: { deadlineMinutes: 0.05 },
+	E3: { tuning: { retryMinutes: 0.02 } },
+	E4: { options: { deadlineMinutes: 0.05 } },
+	runs: { options: { deadlineMinutes: 0.05 } },
 };
 
 async function runAll(
@@ -39,9 +39,9 @@ async function runAll(
 	const runs = ALL_CASES.flatMap(({ endpoint, good }) =>
 		times(TIMES, async () => {
 			const parameters = good(fixture.world);
-			const options = { timeout, ...(parameters.options as object), ...SOON[endpoint] };
+			const soon = { options: { timeout }, tuning: { timeout } };
 			const items = [{ json: {}, binary: { data } }];
-			await fixture.run({ ...parameters, options }, { items, credential });
+			await fixture.run(merge(soon, parameters, SOON[endpoint]), { items, credential });
 		}),
 	);
 	await Promise.all(runs);

@@ -108,6 +108,7 @@ const GOOD_VALUES: INodeParameters = {
 /** What must be set as well for a parameter to be of any consequence. */
 const COMPANIONS: Record<string, INodeParameters> = {
 	'submit.options': { mode: 'changed' },
+	'submit.tuning': { mode: 'changed' },
 	'run.options': { threadSource: 'new' },
 };
 

@@ -54,7 +54,8 @@ const LOADS = {
 		parameters: {
 			source: 'fields',
 			...BY_NAME,
-			options: { afterStoring: 'nothing', batchSize: 500 },
+			options: { afterStoring: 'nothing' },
+			tuning: { batchSize: 500 },
 		},
 	}),
 	texts: (_: Engine, count: number): Submitted => ({

@@ -115,7 +115,7 @@ export const readFile = (file: string): Node => ({
 });
 
 /** Submits the file that `writeDocuments` wrote, each document under an id derived from its path. */
-export function ingestion(trigger: Node, knowledgebaseId: string, options = {}): WorkflowFile {
+export function ingestion(trigger: Node, knowledgebaseId: string, tuning = {}): WorkflowFile {
 	const submit = xpertAiNode('Submit Documents', {
 		resource: 'document',
 		operation: 'submit',
@@ -123,7 +123,8 @@ export function ingestion(trigger: Node, knowledgebaseId: string, options = {}):
 		source: 'records',
 		binaryPropertyName: 'data',
 		documentKeyField: 'filePath',
-		options: { afterStoring: 'nothing', output: 'summary', ...options },
+		options: { afterStoring: 'nothing', output: 'summary' },
+		tuning,
 	});
 	return chain('Ingestion', trigger, readFile(FILE), submit);
 }

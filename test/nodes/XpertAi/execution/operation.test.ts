@@ -1,4 +1,4 @@
-import { isEmpty, omit, omitBy, uniq } from 'lodash';
+import { map, isEmpty, omit, omitBy, uniq } from 'lodash';
 import { type INodeProperties, NodeHelpers } from 'n8n-workflow';
 
 import { XpertAi } from 'nodes/XpertAi/XpertAi.node';
@@ -16,7 +16,7 @@ const named = (name: string) => (property: INodeProperties) => property.name ===
 const MANY_FIELDS = [
 	[
 		'document: submit',
-		'knowledgebaseId source text name documentKey mode sourceName documentSettings options',
+		'knowledgebaseId source text name documentKey mode sourceName documentSettings options tuning',
 	],
 	[
 		'document: findChanges',
@@ -155,16 +155,19 @@ describe('the parameters of the node', () => {
 	});
 
 	it.each(OPERATIONS)(
-		'of $title end with Options, a time limit among those of what changes something',
+		'of $title end with Options and what few need, a time limit among those of what changes something',
 		({ resource, operation }) => {
 			const properties = propertiesOf(resource, operation);
-			const options = properties.find(named('options'));
-			if (options) expect(properties.at(-1)).toBe(options);
-			expect(options?.options).not.toEqual([]);
-			const shown = (options?.options ?? []).filter((option) => {
-				const { show = {} } = 'displayOptions' in option ? (option.displayOptions ?? {}) : {};
-				return show['/operation']?.includes(operation.value) ?? true;
-			});
+			const isOptional = ({ name }: INodeProperties) => ['options', 'tuning'].includes(name);
+			const last = properties.filter(isOptional);
+			expect(properties.slice(properties.length - last.length)).toEqual(last);
+			expect(map(last, 'options')).not.toContainEqual([]);
+			const shown = last
+				.flatMap(({ options = [] }) => options)
+				.filter((option) => {
+					const { show = {} } = 'displayOptions' in option ? (option.displayOptions ?? {}) : {};
+					return show['/operation']?.includes(operation.value) ?? true;
+				});
 			const limits = shown.filter(({ name }) => /^(timeout|deadlineMinutes)$/.test(name));
 			// Find Changes stores nothing: no request of its own lasts.
 			const hasLimit = isCoded(operation)

@@ -339,8 +339,10 @@ export class Nights {
 			options: {
 				afterStoring,
 				maxGonePercent: 100,
-				retryMinutes: retries ? 10 : 0,
 				dryRun: night.dryRun ?? false,
+			},
+			tuning: {
+				retryMinutes: retries ? 10 : 0,
 				batchSize: night.batchSize ?? 2,
 				...(night.brake
 					? { stopAfterFailures: night.brake, concurrency: night.concurrency ?? 1 }

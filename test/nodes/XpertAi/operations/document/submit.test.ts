@@ -52,7 +52,8 @@ async function course(mayContinue: boolean): Promise<string[]> {
 		knowledgebaseId: KNOWLEDGEBASE_ID,
 		source: 'fields',
 		documentFields: { mappingMode: 'autoMapInputData' },
-		options: { afterStoring: 'nothing', batchSize: 1, concurrency: 1 },
+		options: { afterStoring: 'nothing' },
+		tuning: { batchSize: 1, concurrency: 1 },
 	};
 	const server = async (request: ApiRequest) => {
 		if (request.method === 'GET') return succeeded([]);

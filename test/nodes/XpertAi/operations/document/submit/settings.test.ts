@@ -3,8 +3,8 @@ import { readSubmitSettings } from 'nodes/XpertAi/operations/document/submit/set
 import { itemOf } from 'test/nodes/support/context';
 import { thrownBy } from 'test/nodes/support/thrown';
 
-const read = (options: Record<string, unknown> = {}, more: Record<string, unknown> = {}) =>
-	readSubmitSettings(itemOf({ options, ...more }, { fields: submitFields }));
+const read = (parameters: Record<string, unknown> = {}) =>
+	readSubmitSettings(itemOf(parameters, { fields: submitFields }));
 
 describe('the settings of a submission', () => {
 	it('are these when nothing is chosen', () => {
@@ -27,21 +27,22 @@ describe('the settings of a submission', () => {
 	});
 
 	it('are the ones chosen', () => {
-		const options = {
+		const tuning = {
 			batchSize: 7,
 			batchMegabytes: 0.5,
 			retryMinutes: 0.5,
 			concurrency: '3',
 			timeout: 10,
 			forgetDamage: true,
+		};
+		const options = {
 			waitMinutes: 2,
 			output: 'summary',
 			afterStoring: 'nothing',
 			maxGonePercent: 5,
 			resendAll: true,
 		};
-		const more = { mode: 'mirror' };
-		expect(read(options, more)).toMatchObject({
+		expect(read({ mode: 'mirror', options, tuning })).toMatchObject({
 			batchLimits: { maxCount: 7, maxBytes: 524_288 },
 			retryLimits: { maxTries: Infinity, maxElapsedMs: 30_000 },
 			concurrency: 3,
@@ -57,53 +58,67 @@ describe('the settings of a submission', () => {
 	});
 
 	it.each([
-		[
-			'remember with the mode "changed"',
-			{},
-			{ mode: 'changed' },
-			{ remembers: true, mirrors: false },
-		],
+		['remember with the mode "changed"', { mode: 'changed' }, { remembers: true, mirrors: false }],
 		[
 			'try once with no minutes to retry',
-			{ retryMinutes: 0 },
-			{},
+			{ tuning: { retryMinutes: 0 } },
 			{ retryLimits: { maxTries: 1, maxElapsedMs: 0 } },
 		],
 		[
 			'process nothing where they say so',
-			{ afterStoring: 'nothing' },
-			{},
+			{ options: { afterStoring: 'nothing' } },
 			{ process: false, waitMs: undefined },
 		],
 		[
 			'wait for nothing where they only start',
-			{ afterStoring: 'process' },
-			{},
+			{ options: { afterStoring: 'process' } },
 			{ process: true, waitMs: undefined },
 		],
-		['wait for no time where they say so', { waitMinutes: 0 }, {}, { process: true, waitMs: 0 }],
-	])('%s', (_, options, more, expected) => {
-		expect(read(options, more)).toMatchObject(expected);
+		[
+			'wait for no time where they say so',
+			{ options: { waitMinutes: 0 } },
+			{ process: true, waitMs: 0 },
+		],
+	])('%s', (_, parameters, expected) => {
+		expect(read(parameters)).toMatchObject(expected);
 	});
 
 	it('let a batch be as large as servers take, and no larger', () => {
-		expect(read({ batchMegabytes: 50 }).batchLimits.maxBytes).toBe(52_428_800);
-		expect(thrownBy(() => read({ batchMegabytes: 50.01 })).message).toBe(
-			'"Batch Size (MB)" in "Options" must be at most 50, but is 50.01',
+		expect(read({ tuning: { batchMegabytes: 50 } }).batchLimits.maxBytes).toBe(52_428_800);
+		expect(thrownBy(() => read({ tuning: { batchMegabytes: 50.01 } })).message).toBe(
+			'"Batch Size (MB)" in "Tuning and Repair" must be at most 50, but is 50.01',
 		);
 	});
 
 	it.each([
-		['"Batch Size" in "Options" must be at least 1', { batchSize: 0 }],
-		['"Batch Size" in "Options" must be a whole number', { batchSize: 1.5 }],
-		['"Batch Size (MB)" in "Options" must be more than 0', { batchMegabytes: 0 }],
-		['"Requests at Once" in "Options" must be at most 20', { concurrency: 21 }],
-		['"Requests at Once" in "Options" must be at least 1', { concurrency: 0 }],
-		['"Retry for (Minutes)" in "Options" must be at least 0', { retryMinutes: -1 }],
-		['"Wait for Processing (Minutes)" in "Options" must be at least 0', { waitMinutes: -1 }],
-		['must be more than 0', { timeout: 0 }],
-		['"Batch Size" in "Options" must be a number, but is "many"', { batchSize: 'many' }],
-	])('refuse: %s', (message, options) => {
-		expect(thrownBy(() => read(options)).message).toContain(message);
+		['"Batch Size" in "Tuning and Repair" must be at least 1', { tuning: { batchSize: 0 } }],
+		['"Batch Size" in "Tuning and Repair" must be a whole number', { tuning: { batchSize: 1.5 } }],
+		[
+			'"Batch Size (MB)" in "Tuning and Repair" must be more than 0',
+			{ tuning: { batchMegabytes: 0 } },
+		],
+		[
+			'"Requests at Once" in "Tuning and Repair" must be at most 20',
+			{ tuning: { concurrency: 21 } },
+		],
+		[
+			'"Requests at Once" in "Tuning and Repair" must be at least 1',
+			{ tuning: { concurrency: 0 } },
+		],
+		[
+			'"Retry for (Minutes)" in "Tuning and Repair" must be at least 0',
+			{ tuning: { retryMinutes: -1 } },
+		],
+		[
+			'"Wait for Processing (Minutes)" in "Options" must be at least 0',
+			{ options: { waitMinutes: -1 } },
+		],
+		['must be more than 0', { tuning: { timeout: 0 } }],
+		[
+			'"Batch Size" in "Tuning and Repair" must be a number, but is "many"',
+			{ tuning: { batchSize: 'many' } },
+		],
+	])('refuse: %s', (message, parameters) => {
+		expect(thrownBy(() => read(parameters)).message).toContain(message);
 	});
 });

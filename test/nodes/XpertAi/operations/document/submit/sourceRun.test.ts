@@ -128,12 +128,13 @@ describe('documents that come again in one run', () => {
 					}));
 					const nightsOf = async (output: string) => {
 						const knowledgebase = obeying();
-						const options = { output, batchSize, concurrency: 1, stopAfterFailures: 0 };
+						const options = { output };
+						const tuning = { batchSize, concurrency: 1, stopAfterFailures: 0 };
 						const nights = [];
 						for (const brought of [documents, documents.slice(1)]) {
 							const { item, submission, sourceRun } = summaryOf(
 								[],
-								{ mode, options },
+								{ mode, options, tuning },
 								knowledgebase,
 							);
 							sourceRun.reader.queue.splice(0, 1, { item, documents: brought });
