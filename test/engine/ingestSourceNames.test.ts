@@ -254,9 +254,11 @@ describe('sources whose names differ from item to item', () => {
 				Object.assign(one, { processMsg: 'Invalid PDF structure' });
 		const hints = hintsOf(await of({ x: 'a', y: 'a', z: 'a' }));
 		expect(hints.filter((hint) => hint.startsWith('Notes from before'))).toEqual([
-			expect.stringMatching(new RegExp(`"Forget Earlier Damage"\\.${names}$`)),
+			expect.stringMatching(new RegExp(`"Forget Earlier Damage" in Tuning and Repair\\.${names}$`)),
 		]);
-		expect(hintsOf(await of({ x: 'a' })).join('\n')).toMatch(/"Forget Earlier Damage"\.(\n|$)/);
+		expect(hintsOf(await of({ x: 'a' })).join('\n')).toMatch(
+			/"Forget Earlier Damage" in Tuning and Repair\.(\n|$)/,
+		);
 	});
 
 	it('fail alone where another run of one is at work', async () => {
