@@ -369,7 +369,7 @@ it.each([
 	['a number that is not known', {}, 'documents may still be found'],
 ])('notes that are lost with %s tell how many they held at most', (_, more, words) => {
 	expect(memoryHints({ lost: { at: '2026-11-25T03:00:00.000Z', ...more } })).toEqual([
-		`Notes from before 2026-11-25 are missing: ${words} although they left the source. See "Forget Earlier Damage".`,
+		`Notes from before 2026-11-25 are missing: ${words} although they left the source. See "Forget Earlier Damage" in Tuning and Repair.`,
 	]);
 });
 
