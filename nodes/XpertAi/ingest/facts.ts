@@ -1,3 +1,5 @@
+import type { Hash } from 'crypto';
+
 import type { DocumentRecord } from '../payloads/document';
 import type { Failure } from '../transport/failure';
 import type { UploadFile } from '../transport/multipart';
@@ -9,6 +11,8 @@ export interface SourceFile extends UploadFile {
 	fields?: Pick<DocumentRecord, 'name' | 'type' | 'mimeType'>;
 	/** Whether the node removed U+0000 from the content or from the record. */
 	hadNul?: boolean;
+	/** The digest that was passed to `ReadyDocument.file`, continued with the content. Unset if `content` is a buffer. */
+	digest?: Hash;
 }
 
 export interface ReadyDocument<Report> {
@@ -28,8 +32,13 @@ export interface ReadyDocument<Report> {
 	 * hashes to find changed documents.
 	 */
 	contentHash?: string;
-	/** Reads the file to upload, if the document has a file. */
-	file?: () => SourceFile | Promise<SourceFile>;
+	/**
+	 * Reads the file to upload, if the document has a file. A stored file is opened once for this, and once more to send a
+	 * large one.
+	 *
+	 * @param digest is continued with the content (see `SourceFile.digest`). The content is not kept then, to save memory.
+	 */
+	file?: (digest?: Hash) => SourceFile | Promise<SourceFile>;
 	/** Whether this run has uploaded the file. */
 	isUploaded?: boolean;
 	/** The input item of the document, and data for reports. */

@@ -97,11 +97,10 @@ export class SourceReader {
 	private async hashFile(document: Document): Promise<boolean> {
 		const { contentHash = '', file } = document;
 		if (!file || !contentHash.startsWith(MARKS.content)) return true;
-		const digest = createHash('sha256').update(contentHash);
+		const given = createHash('sha256').update(contentHash);
 		try {
-			const { content } = await file();
-			for await (const piece of Buffer.isBuffer(content) ? [content] : content.open())
-				digest.update(piece);
+			const { content, digest = given } = await file(given);
+			if (Buffer.isBuffer(content)) digest.update(content);
 			document.contentHash = MARKS.content + digest.digest('binary');
 			return true;
 		} catch (error) {

@@ -1,18 +1,12 @@
+import type { Hash } from 'crypto';
 import { pick } from 'lodash';
 
-import {
-	type BinaryField,
-	firstBytes,
-	MIME_TYPES,
-	NUL,
-	readUploadFile,
-	refuseFile,
-	textChunks,
-} from '../../../../execution/binary';
+import { type BinaryField, MIME_TYPES, openOnce, refuseFile } from '../../../../execution/binary';
+import { NUL } from '../../../../execution/fileText';
 import type { Item } from '../../../../execution/item';
 import type { DocumentRecord } from '../../../../payloads/document';
 import { isHtml } from '../../../../transport/answer';
-import type { UploadFile } from '../../../../transport/multipart';
+import { type FileContent, otherContent, textContent } from './fileContent';
 import { fileType, type FileType, OLD_OFFICE, shownFormat } from './fileType';
 import type { FoundDocument } from './found';
 import { readyRecord } from './record';
@@ -37,23 +31,26 @@ export function textDocument(item: Item, given: Named, text: string): FoundDocum
 export function binaryDocument(item: Item, given: Named, field: BinaryField): FoundDocument {
 	const mimeType = given.mimeType ?? field.binary.mimeType;
 	const named = fileType(given.name, mimeType, given.type);
-	return fileDocument(item, given, named, async () => {
-		const refuse = (issue: string) => refuseFile(item, field, issue);
-		const shown = shownFormat(await firstBytes(item, field), named, field);
-		if (shown === OLD_OFFICE && !given.type) refuse(shown);
-		const isOther = shown !== undefined && shown !== named.extension;
-		const isByHand = given.type ?? given.mimeType;
-		const file = isOther && !isByHand ? fileType(`${given.name}.${shown}`) : named;
-		let hadNul = false;
-		const text = () => textChunks(item, field, mimeType, () => (hadNul = true));
-		const content = file.isText
-			? await textContent(text)
-			: (await readUploadFile(item, field)).content;
-		const size = Buffer.isBuffer(content) ? content.length : content.size;
-		if (size === 0) refuse('is empty: nothing could be found in it');
-		if (file.extension === 'xlsx' && shown !== 'xlsx' && !given.type) refuse(NO_WORKBOOK);
-		return { content, hadNul, file };
-	});
+	const refuse = (issue: string) => refuseFile(item, field, issue);
+	const readOnce = async (digest?: Hash) =>
+		await openOnce(item, field, async (head, pieces) => {
+			const shown = shownFormat(head, named, field);
+			if (shown === OLD_OFFICE && !given.type) refuse(shown);
+			const isOther = shown !== undefined && shown !== named.extension;
+			const isByHand = given.type ?? given.mimeType;
+			const file = isOther && !isByHand ? fileType(`${given.name}.${shown}`) : named;
+			const opened = { item, field, pieces };
+			const read = file.isText
+				? await textContent(opened, mimeType, digest)
+				: await otherContent(opened, digest);
+			const { content } = read;
+			const size = Buffer.isBuffer(content) ? content.length : content.size;
+			if (size === 0) refuse('is empty: nothing could be found in it');
+			if (file.extension === 'xlsx' && shown !== 'xlsx' && !given.type) refuse(NO_WORKBOOK);
+			return { ...read, file };
+		});
+	let reading: ReturnType<typeof readOnce> | undefined;
+	return fileDocument(item, given, named, async (digest) => await (reading ??= readOnce(digest)));
 }
 
 const NO_WORKBOOK = 'is no .xlsx workbook inside: nothing could be found. Save it as .xlsx again';
@@ -68,7 +65,7 @@ function fileDocument(
 	item: Item,
 	given: DocumentRecord,
 	named: FileType,
-	read: () => Promise<{ content: UploadFile['content']; hadNul: boolean; file: FileType }>,
+	read: (digest?: Hash) => Promise<FileContent & { file: FileType }>,
 ): FoundDocument {
 	const recordOf = ({ name, type, mimeType, isTable }: FileType) =>
 		readyRecord(item, {
@@ -79,33 +76,12 @@ function fileDocument(
 			type: isTable ? type : (given.type ?? type),
 		});
 	const { hadNul, ...ready } = recordOf(named);
-	const readFile = async () => {
-		const { content, file, hadNul: fileHadNul } = await read();
+	const readFile = async (given?: Hash) => {
+		const { content, digest, file, hadNul: fileHadNul } = await read(given);
 		const { record } = file === named ? ready : recordOf(file);
 		const fields = pick(record, ['name', 'type', 'mimeType']);
 		const name = fields.name ?? '';
-		return { name, mimeType: file.mimeType, content, hadNul: hadNul ?? fileHadNul, fields };
+		return { name, mimeType: file.mimeType, content, digest, hadNul: hadNul ?? fileHadNul, fields };
 	};
 	return { ...ready, file: readFile };
-}
-
-/** Maximum size of a text file that the node keeps in memory. A larger file is read a second time for the upload. */
-const KEPT_BYTES = 2 ** 18;
-
-/** Reads the content of a text file for the upload. Returns an empty buffer for a blank text. */
-async function textContent(text: () => AsyncIterable<string>): Promise<UploadFile['content']> {
-	const kept: string[] = [];
-	let size = 0;
-	let isBlank = true;
-	for await (const piece of text()) {
-		isBlank &&= piece.trim() === '';
-		size += Buffer.byteLength(piece);
-		if (size <= KEPT_BYTES) kept.push(piece);
-	}
-	if (isBlank) return Buffer.alloc(0);
-	return size <= KEPT_BYTES ? Buffer.from(kept.join('')) : { size, open: () => encoded(text()) };
-}
-
-async function* encoded(text: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
-	for await (const piece of text) yield Buffer.from(piece);
 }

@@ -1,10 +1,10 @@
 import {
 	type BinaryField,
 	documentExtension,
-	isTextHead,
 	MIME_TYPES,
 	UNKNOWN_TYPE,
 } from '../../../../execution/binary';
+import { isTextHead } from '../../../../execution/fileText';
 import { isHtml } from '../../../../transport/answer';
 
 export const OLD_OFFICE =

@@ -1,3 +1,4 @@
+import type { Hash } from 'crypto';
 import { attempt, get, has } from 'lodash';
 
 import type { ItemError } from '../../../../execution/apiError';
@@ -19,8 +20,8 @@ export interface FoundDocument {
 	lacksVersion?: boolean;
 	/** Number of metadata values that were left out, because a part of their expression is missing. */
 	missingMetadata?: number;
-	/** Reads the file. The node uploads the file before it stores the document. */
-	file?: () => Promise<SourceFile>;
+	/** Reads the file (see `ReadyDocument.file`). The node uploads the file before it stores the document. */
+	file?: (digest?: Hash) => Promise<SourceFile>;
 	/** Whether the node removed U+0000 from the record. Not set if there is a file: see `SourceFile.hadNul`. */
 	hadNul?: boolean;
 	/** The columns of the item that match no field of a document. Only set for Fields. */

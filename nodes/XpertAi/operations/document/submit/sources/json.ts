@@ -2,7 +2,8 @@ import { omit } from 'lodash';
 import { z } from 'zod';
 
 import type { ItemError } from '../../../../execution/apiError';
-import { type BinaryField, binaryOf, textChunks } from '../../../../execution/binary';
+import { type BinaryField, binaryOf } from '../../../../execution/binary';
+import { textChunks } from '../../../../execution/fileText';
 import { checkedKey, versionOf } from '../../../../execution/identity';
 import { fieldName, type Naming, quoted } from '../../../../execution/issueText';
 import type { Item } from '../../../../execution/item';

@@ -1,0 +1,91 @@
+import type { Hash } from 'crypto';
+
+import { binaryChunks, type BinaryField, readUploadFile } from '../../../../execution/binary';
+import { decodedChunks, decodeOnce } from '../../../../execution/fileText';
+import type { Item } from '../../../../execution/item';
+import type { SourceFile } from '../../../../ingest/facts';
+
+/** Maximum size of a file that the node keeps in memory. A larger file is read a second time for the upload. */
+const KEPT_BYTES = 2 ** 18;
+
+/** What one pass over a file takes of it: its size, and a digest of it or, of a small file, its bytes. */
+class TakenContent {
+	size = 0;
+	isBlank = true;
+	readonly digest?: Hash;
+	private kept: Uint8Array[] = [];
+
+	/** @param digest begins the digest. The bytes are not kept then. */
+	constructor(digest?: Hash) {
+		this.digest = digest?.copy();
+	}
+
+	get isKept(): boolean {
+		return !this.digest && this.size <= KEPT_BYTES;
+	}
+
+	add(piece: Uint8Array | string): void {
+		if (piece.length === 0) return;
+		const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece;
+		this.size += bytes.length;
+		this.isBlank &&= typeof piece === 'string' && piece.trim() === '';
+		this.digest?.update(bytes);
+		if (this.isKept) this.kept.push(bytes);
+		else this.kept = [];
+	}
+
+	/** @param open opens the file again, to upload it */
+	asFile(open: () => AsyncIterable<Uint8Array>): FileContent {
+		const { digest, isKept, kept, size } = this;
+		return isKept
+			? { content: Buffer.concat(kept), hadNul: false }
+			: { content: { size, open }, digest, hadNul: false };
+	}
+}
+
+/** The content of a file for the upload, and what was found while it was read. */
+export type FileContent = Required<Pick<SourceFile, 'content' | 'hadNul'>> &
+	Pick<SourceFile, 'digest'>;
+
+/** A stored file that is open. */
+interface OpenFile {
+	item: Item;
+	field: BinaryField;
+	pieces: AsyncIterable<Uint8Array>;
+}
+
+/** Reads the content of a text file in UTF-8. A blank text is empty. */
+export async function textContent(
+	{ item, field, pieces }: OpenFile,
+	mimeType: string,
+	digest?: Hash,
+): Promise<FileContent> {
+	const newTaker = () => new TakenContent(digest);
+	const { decoder, taker } = await decodeOnce(item, field, { pieces, mimeType }, newTaker).catch(
+		(error: unknown) => {
+			throw item.asError(error);
+		},
+	);
+	const { encoding, hadNul } = decoder;
+	if (taker.isBlank) return { content: Buffer.alloc(0), hadNul };
+	return { ...taker.asFile(() => encoded(decodedChunks(item, field, encoding))), hadNul };
+}
+
+/** Reads the content of a file that is not text. Without `digest`, reads no more of a large file than is needed. */
+export async function otherContent(
+	{ item, field, pieces }: OpenFile,
+	digest?: Hash,
+): Promise<FileContent> {
+	const taken = new TakenContent(digest);
+	for await (const piece of pieces) {
+		taken.add(piece);
+		if (digest || taken.isKept) continue;
+		const { content } = await readUploadFile(item, field);
+		return { content, hadNul: false };
+	}
+	return taken.asFile(() => binaryChunks(item, field));
+}
+
+async function* encoded(text: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
+	for await (const piece of text) yield Buffer.from(piece);
+}
