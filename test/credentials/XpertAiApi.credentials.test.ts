@@ -129,7 +129,7 @@ describe('the test of the credential', () => {
 				const service = serviceRoot(baseUrl, allowed);
 				const url = testUrl(baseUrl, allowed);
 				const goes = readUrl(url);
-				if ('refusal' in service) return expect(goes?.protocol ?? 'data:').toBe('data:');
+				if ('issue' in service) return expect(goes?.protocol ?? 'data:').toBe('data:');
 				accepted += 1;
 				expect(goes?.href).toBe(new URL(`${service.root}/api/ai/assistants/count`).href);
 				if (goes?.protocol === 'http:' && !allowed)

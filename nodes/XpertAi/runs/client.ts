@@ -34,7 +34,7 @@ export function withDeadline({ send, ...limits }: ApiClient & { deadline: number
 	const remaining = () => Math.max(0, deadline - clock.now());
 	const wait = async (ms: number) => await clock.sleep(Math.min(ms, remaining()), signal);
 	/** Why the last request failed; undefined after a success. */
-	let refusal: Failure | undefined;
+	let lastFailure: Failure | undefined;
 	/** When the next request may be sent, according to `Retry-After`. */
 	let earliest = 0;
 	const sendInTime: Send = async (request) => {
@@ -42,13 +42,13 @@ export function withDeadline({ send, ...limits }: ApiClient & { deadline: number
 		const isTooLate = earliest > Math.max(deadline, clock.now());
 		const pause = earliest - clock.now();
 		if (pause > 0 && !isTooLate) await wait(pause);
-		const reason = signal?.aborted ? ({ kind: 'cancelled' } as const) : isTooLate && refusal;
+		const reason = signal?.aborted ? ({ kind: 'cancelled' } as const) : isTooLate && lastFailure;
 		if (reason) return { ok: false, failure: { ...reason, method, path: apiRoot + path } };
 		const totalMs = Math.max(MIN_TIMEOUT_MS, remaining());
 		const timeoutMs = Math.min(request.timeoutMs, totalMs);
 		const outcome = await send({ ...request, timeoutMs, totalMs });
-		refusal = outcome.ok ? undefined : outcome.failure;
-		earliest = clock.now() + (refusal?.retryAfterMs ?? 0);
+		lastFailure = outcome.ok ? undefined : outcome.failure;
+		earliest = clock.now() + (lastFailure?.retryAfterMs ?? 0);
 		return outcome;
 	};
 	return { ...limits, remaining, wait, send: sendInTime, sendUnlimited: send };

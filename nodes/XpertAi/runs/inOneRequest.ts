@@ -21,7 +21,7 @@ import { call } from '../transport/call';
 import { FIRST_PAUSE_MS } from '../transport/clock';
 import { mayMeanNoRecord } from '../transport/failure';
 import { repeated } from './client';
-import { explainRefusal, explainUnreadable } from './explainRefusal';
+import { explainFailedStart, explainMissingThread } from './explainFailedStart';
 import {
 	busy,
 	failed,
@@ -58,7 +58,7 @@ export async function waitInOneRequest(run: Run): Promise<RunResult> {
 	const { before } = free;
 	run.facts.conversationId ??= before?.metadata?.id;
 	// A decision or a retry on a thread without a question would keep the thread busy forever.
-	if (kind !== 'message' && !before) return await explainUnreadable(run, neverRan(kind));
+	if (kind !== 'message' && !before) return await explainMissingThread(run, neverRan(kind));
 	const isIdle = before?.status === 'idle' || before?.status === 'error';
 	if (kind === 'decision' && isIdle) return NOTHING_TO_DECIDE;
 	if (run.remaining() <= 0) return timedOut('The run had not begun');
@@ -75,7 +75,7 @@ export async function waitInOneRequest(run: Run): Promise<RunResult> {
 	const waited = { ...run, before };
 	if (sent.ok) return await compareWithThread(waited, sent.answer.content);
 	const { failure, mayBeDone } = sent;
-	if (!mayBeDone) return await explainRefusal(run, failure);
+	if (!mayBeDone) return await explainFailedStart(run, failure);
 	return await pollUntilIdle(waited, mayHaveArrived(kind, failure));
 }
 

@@ -85,14 +85,14 @@ async function openOwned(
 	if (found.conversationId) return { threadId, conversationId: found.conversationId };
 	const id = derivedId(threadId, 'conversation');
 	const wanted = { id, threadId, title, createdById };
-	const { failure: refusal } = await createConversation(client, wanted);
-	if (refusal && !isRejection(refusal)) return failedBy(refusal, threadId);
+	const { failure: creationFailure } = await createConversation(client, wanted);
+	if (creationFailure && !isRejection(creationFailure)) return failedBy(creationFailure, threadId);
 	// After a rejection, look for the conversation. Another process may have just created it.
-	const { failure, conversationId } = await (refusal
+	const { failure, conversationId } = await (creationFailure
 		? readConversation(client, threadId)
 		: proveOwner(client, owner, threadId));
 	if (conversationId) return { threadId, conversationId };
-	const reason = failure ?? refusal;
+	const reason = failure ?? creationFailure;
 	if (reason) return failedBy(reason, threadId);
 	return owner.id ? { threadId, conversationId: id } : undefined;
 }

@@ -6,7 +6,7 @@ import { newestOf, type RunRecord, SETTLING_MS, stageOf, startedRuns } from '../
 import { requestOf, taskValues, waitsForPerson } from '../threads/tasks';
 import { sanitize } from '../transport/sanitize';
 import { repeated } from './client';
-import { explainUnreadable } from './explainRefusal';
+import { explainMissingThread } from './explainFailedStart';
 import { followedRun } from './followRun';
 import { busy, failed, neverRan, type NoAnswer, NOTHING_TO_DECIDE, runCancelled } from './result';
 import { conversationOf, type Run } from './run';
@@ -64,7 +64,7 @@ export async function planFor(run: Run, before: RunRecord[], attempts: Attempts)
 		return { body, messageMark };
 	}
 	// A decision or a retry on a thread without a question would keep the thread busy forever.
-	if (!last) return await explainUnreadable(run, neverRan(kind));
+	if (!last) return await explainMissingThread(run, neverRan(kind));
 	const body = { assistant_id: last.assistant_id, ...run.body };
 	if (kind === 'decision') return await planDecision(run, body, last, attempts);
 	// The server cannot retry a question while the first run of the thread is active.

@@ -39,7 +39,7 @@ export async function readRunState(run: RunClient): Promise<RunState> {
 	const stage = stageOf(record);
 	if (stage !== 'ended' && record.assistant_id) return { status: 'running' };
 	const facts = await conversationOf(run);
-	if (facts.failure) return { status: 'unread', failure: facts.failure, isThere: true };
+	if (facts.failure) return { status: 'unread', failure: facts.failure, hasRecord: true };
 	return stage === 'ended' ? await readEnded(run, record, facts) : await readUnassigned(run, facts);
 }
 
@@ -54,7 +54,7 @@ async function readUnassigned(run: RunClient, facts: ConversationFacts): Promise
 	// The record and the conversation show the start of a run with a delay.
 	await run.wait(FIRST_PAUSE_MS);
 	const { answer: again, failure } = await readRun(run);
-	if (failure) return { status: 'unread', failure, isThere: true };
+	if (failure) return { status: 'unread', failure, hasRecord: true };
 	const hasBegun = again.assistant_id || stageOf(again) === 'ended';
 	if (hasBegun || mayRun(await conversationOf(run))) return { status: 'running' };
 	return failed(
@@ -71,7 +71,7 @@ async function readEnded(
 ): Promise<RunState> {
 	if (status === 'interrupted') return await readInterrupted(run, facts);
 	const { message, failure } = await findAnswer(run, facts, run.runId);
-	if (failure) return { status: 'unread', failure, isThere: true };
+	if (failure) return { status: 'unread', failure, hasRecord: true };
 	if (message?.status === 'thinking') return SETTLING;
 	// If the run has another owner, the server hides the conversation, but not the stream.
 	const replayed = message ? undefined : await replay(run);
@@ -103,7 +103,7 @@ async function errorOfLast(run: RunClient, { error }: ConversationFacts) {
  */
 async function readInterrupted(run: RunClient, facts: ConversationFacts): Promise<RunState> {
 	const { answer: runs, failure } = await listRuns(run, run.threadId);
-	if (failure) return { status: 'unread', failure, isThere: true };
+	if (failure) return { status: 'unread', failure, hasRecord: true };
 	const isLast = newestOf(runs)?.run_id === run.runId;
 	const others = runsBeside(runs, run.runId);
 	// While another run is active, the tasks and the error of the conversation may belong to that run.
@@ -174,4 +174,4 @@ const isSettling = (state: RunState) => state.status === 'running' && state.isSe
 
 /** Whether the server could not be asked for the run, which a later read may change. */
 const isUnreachable = (state: RunState) =>
-	state.status === 'unread' && !state.isThere && isTransient(state.failure);
+	state.status === 'unread' && !state.hasRecord && isTransient(state.failure);

@@ -60,7 +60,7 @@ interface Unread extends RunFacts {
 	status: 'unread';
 	failure: Failure;
 	/** Whether the run certainly exists. */
-	isThere?: boolean;
+	hasRecord?: boolean;
 	/** Whether the run was still active at the last read. */
 	goesOn?: boolean;
 }

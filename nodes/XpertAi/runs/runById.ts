@@ -17,7 +17,7 @@ export async function readOrFollow(
 ): Promise<RunState> {
 	// Start with the record, because the server may no longer store the stream.
 	const state = await readSettled(run, waits);
-	const mayGoOn = state.status === 'running' || (state.status === 'unread' && state.isThere);
+	const mayGoOn = state.status === 'running' || (state.status === 'unread' && state.hasRecord);
 	const followed = mayGoOn && waits ? await waitForRunResult(run) : state;
 	const known = await withThread(run, await abandonRun(run, followed));
 	return { ...known, ...run.facts };

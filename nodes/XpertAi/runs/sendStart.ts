@@ -16,7 +16,7 @@ import { certainlyNotDone, type Failure, isNoRoute, isTransient } from '../trans
 import { failureMessage } from '../transport/failureText';
 import { abandonRun } from './cancelRun';
 import { type Client, repeated } from './client';
-import { explainRefusal } from './explainRefusal';
+import { explainFailedStart } from './explainFailedStart';
 import type { Following } from './followRun';
 import type { Plan } from './planStart';
 import { executionStopped, failed, mayHaveArrived, type NoAnswer } from './result';
@@ -55,8 +55,8 @@ export async function sendOnce(
 	if (isNoRoute(failure)) return withoutRoutes(run, failure);
 	if (mayRepeat && isTransient(failure) && certainlyNotDone(failure)) return { failure };
 	if (!mayBeDone && failure.kind !== 'cancelled') {
-		const refused = await explainRefusal(run, failure);
-		return waitingRun ? { advice: DECIDE_AGAIN, ...refused } : refused;
+		const explained = await explainFailedStart(run, failure);
+		return waitingRun ? { advice: DECIDE_AGAIN, ...explained } : explained;
 	}
 	const isDone = (found: string | undefined, waitedMs: number) =>
 		found !== undefined || waitedMs >= SEARCH_MS;

@@ -101,7 +101,7 @@ export function answerIssue(answer: unknown, { issues }: z.ZodError): string {
  * @param isText whether `answer` is text that did not parse as JSON
  * @returns what is wrong, or undefined if the answer can be accepted
  */
-export function answerFlaw(answer: unknown, isText: boolean): string | undefined {
+export function unreadableReason(answer: unknown, isText: boolean): string | undefined {
 	if (typeof answer !== 'string' || !isText) return undefined;
 	if (isHtml(answer)) return 'it is an HTML page, not an answer of this API';
 	return /^[[{]/.test(answer.trimStart()) ? 'it breaks off or is not valid JSON' : undefined;
@@ -145,7 +145,8 @@ const REASON_PATHS = ['message', 'error.issues', 'error.message', 'error', 'deta
  */
 export function failureReason(answer: unknown): string | undefined {
 	if (typeof answer === 'string') {
-		if (!isHtml(answer)) return answerFlaw(answer, true) ? 'an answer that breaks off' : answer;
+		if (!isHtml(answer))
+			return unreadableReason(answer, true) ? 'an answer that breaks off' : answer;
 		const title = titleOf(answer);
 		return title ? `an HTML page with the title "${title}"` : 'an HTML page';
 	}
@@ -231,13 +232,13 @@ export function readResponse<Answer>(
 		return { kind: 'redirect', status, requestId, reason: redirectTarget(headers.location) };
 	if (status < 200 || status >= 300) return failure(status, textIn(statusMessage));
 	// `parseAnswer` returns the body unchanged if the body is not JSON.
-	const flaw = answerFlaw(answer, answer === body);
+	const unreadable = unreadableReason(answer, answer === body);
 	const { success, data, error } = schema.safeParse(answer);
 	const serverTime = Date.parse(String(headers.date)) || undefined;
-	if (success && flaw === undefined) return { ok: true, status, answer: data, serverTime };
+	if (success && unreadable === undefined) return { ok: true, status, answer: data, serverTime };
 	const reported = reportedStatus(answer, status);
 	if (reported !== undefined) return failure(reported);
-	const reason = flaw ?? (error && answerIssue(answer, error));
+	const reason = unreadable ?? (error && answerIssue(answer, error));
 	return { kind: 'unreadable', status, requestId, reason };
 }
 

@@ -10,11 +10,11 @@ import { CREDENTIAL_NAME } from './api';
 /** The n8n context of a request: an execution, a dropdown list in the editor, or a poll of the trigger. */
 export type RequestContext = IExecuteFunctions | ILoadOptionsFunctions | IPollFunctions;
 
-/** The fields of a credential, or only `refusal` (the reason why n8n cannot read the credential). */
+/** The fields of a credential, or only `issue` (the reason why n8n cannot read the credential). */
 export type ReadCredential = ICredentialDataDecryptedObject;
 
 /**
- * Reads the credential of the node. Returns a `refusal` instead of throwing an error.
+ * Reads the credential of the node. Returns an `issue` instead of throwing an error.
  *
  * @param itemIndex the index of the input item for the credential's expressions; undefined for dropdown lists and polls
  */
@@ -28,12 +28,12 @@ export async function readCredential(
 		const reason = caught instanceof Error ? caught.message : String(caught);
 		const isOfItem = itemIndex !== undefined;
 		const where = isOfItem ? `for item ${itemIndex}` : 'here, where its expressions have no item';
-		return { refusal: `The credential could not be read ${where}: ${reason}` };
+		return { issue: `The credential could not be read ${where}: ${reason}` };
 	}
 }
 
-/** The root address of the server, or the reason (`refusal`) why the node must not send requests. */
-export type RequestTarget = { root: string; allowedDomains?: string } | { refusal: string };
+/** The root address of the server, or the reason (`issue`) why the node must not send requests. */
+export type RequestTarget = { root: string; allowedDomains?: string } | { issue: string };
 
 /** Matches `Authorization: Bearer` or `Bearer` before a token that a user copied from a header. */
 const BEFORE_TOKEN = /^(?:Authorization:\s*)?Bearer\s+/i;
@@ -44,27 +44,27 @@ export const tokenOf = ({ accessToken }: ReadCredential) =>
 		.trim()
 		.replace(BEFORE_TOKEN, '');
 
-/** Checks a credential. Returns the server address, or the reason (`refusal`) to send no request. */
+/** Checks a credential. Returns the server address, or the reason (`issue`) to send no request. */
 export function readRequestTarget(credential: ReadCredential): RequestTarget {
-	if (typeof credential.refusal === 'string') return { refusal: credential.refusal };
+	if (typeof credential.issue === 'string') return { issue: credential.issue };
 	const { baseUrl, allowInsecureHttp } = credential;
 	const service = serviceRoot(String(baseUrl ?? ''), allowInsecureHttp === true);
-	if ('refusal' in service) return service;
+	if ('issue' in service) return service;
 	const token = tokenOf(credential);
-	if (token === '') return { refusal: REFUSALS.noToken };
-	if (/[^\x21-\x7e]/.test(token)) return { refusal: REFUSALS.badToken };
+	if (token === '') return { issue: ISSUES.noToken };
+	if (/[^\x21-\x7e]/.test(token)) return { issue: ISSUES.badToken };
 	// n8n adds the field "Allowed HTTP Request Domains" to each credential.
 	// The node checks these domains itself, because n8n's check differs between versions.
 	// The node ignores the choice "None", because it is only for n8n's own request nodes, such as "HTTP Request".
 	const { allowedHttpRequestDomains: mode, allowedDomains: list } = credential;
 	const allowedDomains = mode === 'domains' ? String(list ?? '').trim() : undefined;
-	if (allowedDomains === '') return { refusal: REFUSALS.noDomains };
+	if (allowedDomains === '') return { issue: ISSUES.noDomains };
 	const { root } = service;
 	if (allowedDomains === undefined || isAllowedHost(root, allowedDomains))
 		return { root, allowedDomains };
 	const { origin } = new URL(root);
 	return {
-		refusal: `The allowed domains of the credential do not include the host of its Base URL (${origin})`,
+		issue: `The allowed domains of the credential do not include the host of its Base URL (${origin})`,
 	};
 }
 
@@ -98,7 +98,7 @@ export const BASE_URL =
 export const SECURE_START =
 	/^(?:https:\/\/|http:\/\/(?:(?:[\w-]+\.)*localhost|127(?:\.\d+){1,3}|\[[0:]*1\])(?:[:/?#]|$))/i;
 
-const REFUSALS = {
+const ISSUES = {
 	empty: 'The Base URL is empty. Enter the address of the server, e.g. https://api.example.com',
 	userName: 'The Base URL must not hold a user name or password. Enter the token in Access Token',
 	noAddress:
@@ -124,10 +124,10 @@ export function serviceRoot(baseUrl: string, allowInsecureHttp: boolean): Reques
 	const [, start = '', path = ''] = BASE_URL.exec(text) ?? [];
 	// The slash prevents the URL parser from dropping control characters at the end of the Base URL.
 	const url = readUrl(`${start}${path}/`);
-	if (text === '') return { refusal: REFUSALS.empty };
-	if (/^https?:\/\/[^/\\?#]*@/i.test(text)) return { refusal: REFUSALS.userName };
-	if (!url) return { refusal: REFUSALS.noAddress };
-	if (!allowInsecureHttp && !SECURE_START.test(text)) return { refusal: REFUSALS.insecure };
+	if (text === '') return { issue: ISSUES.empty };
+	if (/^https?:\/\/[^/\\?#]*@/i.test(text)) return { issue: ISSUES.userName };
+	if (!url) return { issue: ISSUES.noAddress };
+	if (!allowInsecureHttp && !SECURE_START.test(text)) return { issue: ISSUES.insecure };
 	return { root: url.origin + url.pathname.replace(/\/$/, '') };
 }
 

@@ -32,7 +32,7 @@ const TOO_LONG = 'an event of its stream is larger than 10 MB';
  */
 export class EventReader {
 	/** Why the stream cannot be read any further. */
-	flaw?: string;
+	issue?: string;
 	private readonly decoder = new TextDecoder();
 	/** The line that has not ended yet. */
 	private line = '';
@@ -43,7 +43,7 @@ export class EventReader {
 	/** The characters of the lines that `data` comes from. */
 	private length = 0;
 
-	/** Returns the events that this piece completes. Sets `flaw` at an event that is too long. */
+	/** Returns the events that this piece completes. Sets `issue` at an event that is too long. */
 	push(piece: Uint8Array): ServerEvent[] {
 		const text = this.decoder.decode(piece, { stream: true });
 		if (text === '') return [];
@@ -59,7 +59,7 @@ export class EventReader {
 			if (event) events.push(event);
 			if (this.length > MAX_EVENT_LENGTH) break;
 		}
-		if (this.length + this.line.length > MAX_EVENT_LENGTH) this.flaw = TOO_LONG;
+		if (this.length + this.line.length > MAX_EVENT_LENGTH) this.issue = TOO_LONG;
 		return events;
 	}
 
@@ -129,7 +129,7 @@ export async function readStream(
 				if (event.name === 'error') return { kind: 'unsuccessful', reason: event.data, status };
 				onEvent({ ...event, data: redactData(event.data, redact) });
 			}
-			if (reader.flaw) return { kind: 'unreadable', reason: reader.flaw, status };
+			if (reader.issue) return { kind: 'unreadable', reason: reader.issue, status };
 		}
 		return { ...response, body: '' };
 	} finally {

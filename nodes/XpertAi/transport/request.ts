@@ -86,7 +86,7 @@ async function exchange(
 	redact: Redact,
 	context: RequestContext,
 ): Promise<IN8nHttpFullResponse | Details> {
-	if ('refusal' in target) return { kind: 'refused', reason: target.refusal };
+	if ('issue' in target) return { kind: 'refused', reason: target.issue };
 	const { root, allowedDomains } = target;
 	const timeout = wholeMs(limits.timeoutMs);
 	const totalMs = stream || body instanceof FormData ? limits.totalMs : timeout;
@@ -118,7 +118,7 @@ async function exchange(
 		const full = (await send.call(own, CREDENTIAL_NAME, options)) as IN8nHttpFullResponse;
 		return stream ? await readStream(full, stream, redact, signal) : full;
 	} catch (error) {
-		return refusalHead(error) ?? networkFailure(error, cancelled, deadline);
+		return headOf(error) ?? networkFailure(error, cancelled, deadline);
 	} finally {
 		if (body instanceof FormData) closeFiles(body);
 	}
@@ -127,7 +127,7 @@ async function exchange(
 type Head = Partial<{ status: number; statusText: string; headers: IDataObject }>;
 
 /** Returns the status and headers of an error response whose body could not be read. */
-function refusalHead(error: unknown): IN8nHttpFullResponse | undefined {
+function headOf(error: unknown): IN8nHttpFullResponse | undefined {
 	const { status = 0, statusText, headers } = get(error, 'cause.response', {}) as Head;
 	if (status < 400) return undefined;
 	return { statusCode: status, statusMessage: statusText, headers: { ...headers }, body: '' };

@@ -1,6 +1,6 @@
 import { catalogue } from 'nodes/XpertAi/catalogue';
 import { type DeclaredOperation, isCoded } from 'nodes/XpertAi/execution/operation';
-import { answerFlaw, answerIssue } from 'nodes/XpertAi/transport/answer';
+import { unreadableReason, answerIssue } from 'nodes/XpertAi/transport/answer';
 import { endpointOf } from '../../support/properties';
 import { recordings } from 'test/sandbox/support/recordings';
 
@@ -10,7 +10,7 @@ const DECLARED = catalogue
 
 /** What is wrong with an answer of an operation, as its requests are checked. */
 function flawOf({ answer: form }: DeclaredOperation, answer: unknown, askedId = '') {
-	const flaw = answerFlaw(answer, typeof answer === 'string');
+	const flaw = unreadableReason(answer, typeof answer === 'string');
 	if (flaw !== undefined) return flaw;
 	const asked = { id: askedId, threadId: askedId };
 	const schema = typeof form === 'function' ? form(asked) : form;

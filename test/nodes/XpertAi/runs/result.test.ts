@@ -18,7 +18,7 @@ function recordedEvents(runId: string): RunEvents {
 	);
 	const events = new RunEvents(runId);
 	const read = new EventReader().push(Buffer.from(String(found?.response.body)));
-	if (!('flaw' in read)) for (const event of read) events.addEvent(event);
+	for (const event of read) events.addEvent(event);
 	return events;
 }
 

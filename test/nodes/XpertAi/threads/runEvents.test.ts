@@ -25,7 +25,7 @@ function listening() {
 
 function hear(events: RunEvents, bytes: Uint8Array, reader = new EventReader()) {
 	for (const event of reader.push(bytes)) events.addEvent(event);
-	return reader.flaw;
+	return reader.issue;
 }
 
 const withHelper = recordedStream('streams', 'text, a helper, then the answer');

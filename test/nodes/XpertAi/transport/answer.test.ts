@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 import {
 	type AnswerSchema,
-	answerFlaw,
+	unreadableReason,
 	answerIssue,
 	anyAnswer,
 	failureReason as reasonIn,
@@ -155,18 +155,18 @@ describe('the flaw of an answer', () => {
 		['none of JSON that is a text with a tag', '<html>', false, undefined],
 		['none of JSON that is a text in brackets', '[draft] hello', false, undefined],
 	])('is %s', (_, answer, isText, flaw) => {
-		expect(answerFlaw(answer, isText)).toBe(flaw);
+		expect(unreadableReason(answer, isText)).toBe(flaw);
 	});
 
 	it('is none of what is no text', () => {
 		for (const answer of [undefined, null, 3, true, {}, []])
-			expect(answerFlaw(answer, true)).toBeUndefined();
+			expect(unreadableReason(answer, true)).toBeUndefined();
 	});
 
 	it('is that JSON was cut off, wherever', () => {
 		const whole = JSON.stringify([{ name: 'Grüße', list: [1, { a: null }] }]);
 		for (let length = 1; length < whole.length; length++)
-			expect(answerFlaw(parseAnswer(whole.slice(0, length)), true)).toContain('breaks off');
+			expect(unreadableReason(parseAnswer(whole.slice(0, length)), true)).toContain('breaks off');
 	});
 });
 

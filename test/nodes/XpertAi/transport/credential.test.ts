@@ -69,7 +69,7 @@ describe('the service root', () => {
 		const roots = Array.from({ length: 20_000 }, () =>
 			serviceRoot('https://münchen.example', false),
 		);
-		expect(roots.filter((service) => 'refusal' in service)).toEqual([]);
+		expect(roots.filter((service) => 'issue' in service)).toEqual([]);
 	});
 
 	it('is the same for every spelling of the same address', () => {
@@ -129,7 +129,7 @@ describe('plain http', () => {
 		'http://ⓛocalhost',
 	])('elsewhere needs the switch: %s', (baseUrl) => {
 		expect(serviceRoot(baseUrl, false)).toEqual({
-			refusal: expect.stringContaining('Allow Insecure HTTP') as string,
+			issue: expect.stringContaining('Allow Insecure HTTP') as string,
 		});
 		const root = expect.stringContaining(new URL(baseUrl).origin) as string;
 		expect(serviceRoot(baseUrl, true)).toEqual({ root });
@@ -163,10 +163,10 @@ describe('what is no Base URL', () => {
 		for (const [baseUrl, allowInsecureHttp] of addresses.flatMap((address) =>
 			[false, true].map((allows) => [address, allows] as const),
 		)) {
-			const { refusal } = serviceRoot(baseUrl, allowInsecureHttp) as { refusal: string };
-			expect(refusal).toContain(words);
-			expect(refusal).not.toMatch(EMPTY_WORDS);
-			expect(refusal).not.toContain('user:pass');
+			const { issue } = serviceRoot(baseUrl, allowInsecureHttp) as { issue: string };
+			expect(issue).toContain(words);
+			expect(issue).not.toMatch(EMPTY_WORDS);
+			expect(issue).not.toContain('user:pass');
 		}
 	});
 });
@@ -188,7 +188,7 @@ const targetOf = (fields: Record<string, string>, baseUrl = 'http://a.example') 
 /** Whether a list of domains lets a credential lead to an address. */
 function isAllowedHost(address: string, allowedDomains: string): boolean {
 	const target = targetOf({ allowedHttpRequestDomains: 'domains', allowedDomains }, address);
-	if ('refusal' in target) expect(target.refusal).toContain('The allowed domains');
+	if ('issue' in target) expect(target.issue).toContain('The allowed domains');
 	return 'root' in target;
 }
 
@@ -250,7 +250,7 @@ describe('a credential whose expressions give nothing', () => {
 		const getCredentials = async () => await Promise.reject(new Error('no such node'));
 		const context = { getCredentials } as unknown as IExecuteFunctions;
 		const credential = await readCredential(context, itemIndex);
-		const refused = { refusal: `The credential could not be read ${where}: no such node` };
+		const refused = { issue: `The credential could not be read ${where}: no such node` };
 		expect([credential, readRequestTarget(credential)]).toEqual([refused, refused]);
 	});
 });

@@ -62,11 +62,11 @@ describe('the limit of an event', () => {
 		const reader = new EventReader();
 		const bytes = Buffer.from(piece);
 		let pieces = 0;
-		while (pieces < count && reader.flaw === undefined) {
+		while (pieces < count && reader.issue === undefined) {
 			reader.push(bytes);
 			pieces += 1;
 		}
-		return { flaw: reader.flaw, pieces };
+		return { flaw: reader.issue, pieces };
 	}
 
 	const TOO_LONG = 'an event of its stream is larger than 10 MB';
@@ -90,7 +90,7 @@ describe('the limit of an event', () => {
 	it('lets through what ended before the event that is too long', () => {
 		const reader = new EventReader();
 		const events = reader.push(Buffer.from(`data: a\n\ndata: ${'b'.repeat(11 * MEGABYTE)}\n\n`));
-		expect([events, reader.flaw]).toEqual([[{ data: 'a' }], TOO_LONG]);
+		expect([events, reader.issue]).toEqual([[{ data: 'a' }], TOO_LONG]);
 	});
 });
 

@@ -31,8 +31,8 @@ routesOf.cache = new WeakMap();
 export async function prepare(request: RunRequest, turn: Turn): Promise<Run> {
 	const { item, runOn, options, intent } = request;
 	const client = clientOf(item, options.deadlineMinutes * MINUTE_MS);
-	const refusal = await waitForTurn(turn, client, options.whenBusy);
-	if (refusal) throw resultError(item, refusal);
+	const notReached = await waitForTurn(turn, client, options.whenBusy);
+	if (notReached) throw resultError(item, notReached);
 	// Reads all files before the first request, so that nothing is sent if n8n has deleted a file.
 	const read = request.attachments.map(async (field) => await readUploadFile(item, field));
 	const files = await Promise.all(read);

@@ -8,7 +8,7 @@ import { conversationOf, type Run } from './run';
  *
  * @param otherwise the result if the thread has a conversation
  */
-export async function explainUnreadable(run: Run, otherwise: NoAnswer): Promise<NoAnswer> {
+export async function explainMissingThread(run: Run, otherwise: NoAnswer): Promise<NoAnswer> {
 	const { failure, conversationId } = await conversationOf(run);
 	if (failure && !otherwise.failure) return failedBy(failure);
 	if (failure || conversationId) return otherwise;
@@ -20,9 +20,9 @@ export async function explainUnreadable(run: Run, otherwise: NoAnswer): Promise<
 }
 
 /** Returns the result of a run that the server rejected. */
-export async function explainRefusal(run: Run, failure: Failure): Promise<NoAnswer> {
-	const refused: NoAnswer = { status: 'failed', failure };
+export async function explainFailedStart(run: Run, failure: Failure): Promise<NoAnswer> {
+	const result: NoAnswer = { status: 'failed', failure };
 	// If the thread does not exist, the server may answer 500 instead of 404.
 	const mayBeUnknown = mayMeanNoRecord(failure) && failure.missing !== 'record';
-	return run.isNew || !mayBeUnknown ? refused : await explainUnreadable(run, refused);
+	return run.isNew || !mayBeUnknown ? result : await explainMissingThread(run, result);
 }
