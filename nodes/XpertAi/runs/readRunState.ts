@@ -155,19 +155,21 @@ export async function replay(run: RunClient): Promise<RunEvents | undefined> {
 /** How long a run without a deadline is read again while its record contradicts what else the server shows. */
 const SETTLE_LIMIT_MS = 10_000;
 
-/**
- * Reads the state of a run. Reads it again for a while if the server contradicts itself, or if `waits` is set and the
- * server cannot be reached.
- */
-export const readSettled = async (run: RunClient, waits = false) =>
+/** Reads the state of a run. Reads it again for a while if the server contradicts itself. Never throws. */
+export const readSettled = async (run: RunClient) =>
 	await repeated(
 		run,
 		async () => await readRunState(run),
-		(state, waitedMs) => {
-			if (waits && isUnreachable(state)) return waitedMs >= UNREACHABLE_MS;
-			return !isSettling(state) || waits || waitedMs >= SETTLE_LIMIT_MS;
-		},
-		waits ? undefined : SETTLING_MS,
+		(state, waitedMs) => !isSettling(state) || waitedMs >= SETTLE_LIMIT_MS,
+		SETTLING_MS,
+	);
+
+/** Reads the state of a run. Reads it again for `UNREACHABLE_MS` if the server cannot be reached. Never throws. */
+export const readReachable = async (run: RunClient) =>
+	await repeated(
+		run,
+		async () => await readRunState(run),
+		(state, waitedMs) => !isUnreachable(state) || waitedMs >= UNREACHABLE_MS,
 	);
 
 const isSettling = (state: RunState) => state.status === 'running' && state.isSettling === true;

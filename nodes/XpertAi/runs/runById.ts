@@ -1,24 +1,29 @@
 import { abandonRun } from './cancelRun';
 import { waitForRunResult } from './followRun';
 import { withThread } from './overlap';
-import { readSettled } from './readRunState';
+import { readReachable, readSettled } from './readRunState';
 import type { RunState } from './result';
 import type { Run, RunClient } from './run';
 
+type RunById = RunClient & Pick<Run, 'whenGivenUp'>;
+
+/** Reads the state of a run. Never throws. */
+export const readRunById = async (run: RunById): Promise<RunState> =>
+	await withFacts(run, await readSettled(run));
+
 /**
- * Reads the state of a run by its ID. Does not follow a run whose record cannot be read, because the ID may be wrong.
- * Before it follows a run, it retries temporary failures to read the record for `UNREACHABLE_MS`. Never throws.
- *
- * @param waits whether to follow a running run to its end
+ * Follows a run to its end. Does not follow a run whose record cannot be read, because the ID may be wrong. Retries
+ * temporary failures to read the record for `UNREACHABLE_MS`. Never throws.
  */
-export async function readOrFollow(
-	run: RunClient & Pick<Run, 'whenGivenUp'>,
-	waits: boolean,
-): Promise<RunState> {
+export async function waitForRunById(run: RunById): Promise<RunState> {
 	// Start with the record, because the server may no longer store the stream.
-	const state = await readSettled(run, waits);
+	const state = await readReachable(run);
 	const mayGoOn = state.status === 'running' || (state.status === 'unread' && state.hasRecord);
-	const followed = mayGoOn && waits ? await waitForRunResult(run) : state;
-	const known = await withThread(run, await abandonRun(run, followed));
+	return await withFacts(run, mayGoOn ? await waitForRunResult(run) : state);
+}
+
+/** Completes the state of a run, after it has cancelled a run that the node no longer waits for. */
+async function withFacts(run: RunById, state: RunState): Promise<RunState> {
+	const known = await withThread(run, await abandonRun(run, state));
 	return { ...known, ...run.facts };
 }

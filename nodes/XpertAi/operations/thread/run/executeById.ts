@@ -6,7 +6,7 @@ import type { Execution } from '../../../execution/operation';
 import { readOutput } from '../../../execution/outputs';
 import { atOnceOf, forEachItem } from '../../../execution/runOperation';
 import { cancelRunById } from '../../../runs/cancelRun';
-import { readOrFollow } from '../../../runs/runById';
+import { readRunById, waitForRunById } from '../../../runs/runById';
 import type { RunIds } from '../../../threads/runsApi';
 import { MINUTE_MS } from '../../../transport/clock';
 import { answerOf, forAudience } from './answerOutput';
@@ -22,24 +22,30 @@ export type OperationById = 'getRun' | 'waitForRun' | 'cancelRun';
  * @throws the NodeApiError or NodeOperationError of the first failed item, if On Error is "Stop Workflow"
  */
 export async function executeById({ items }: Execution, operation: OperationById) {
-	const runItem = operation === 'cancelRun' ? cancelRun : readAnswer;
 	const work = async (item: Item) => {
 		atOnceOf([item]);
 		const ids = { threadId: item.filledText('threadId'), runId: item.filledText('runId') };
-		return [await runItem(item, ids, operation === 'waitForRun')];
+		return [
+			await (operation === 'cancelRun' ? cancelRun(item, ids) : readAnswer(item, ids, operation)),
+		];
 	};
 	const atOnce = attempt(() => atOnceOf(items));
 	return await forEachItem(items, work, isError(atOnce) ? 1 : atOnce);
 }
 
-/** Reads the answer of one run. If `waits` is set, waits until the run ends. */
-async function readAnswer(item: Item, ids: RunIds, waits: boolean): Promise<IDataObject> {
+/** Reads the answer of one run. Wait for Run waits until the run ends. */
+async function readAnswer(
+	item: Item,
+	ids: RunIds,
+	operation: 'getRun' | 'waitForRun',
+): Promise<IDataObject> {
+	const waits = operation === 'waitForRun';
 	const request = { item, ...item.settings(runSettings), ...readOutput(item) };
 	const { deadlineMinutes, whenGivenUp } = request.options;
 	const client = waits ? clientOf(item, deadlineMinutes * MINUTE_MS) : clientWithTimeout(item);
 	const run = { ...client, ...ids, facts: { ...ids }, whenGivenUp };
 	item.progress = progressOf(ids);
-	const result = await readOrFollow(run, waits);
+	const result = await (waits ? waitForRunById(run) : readRunById(run));
 	if (result.status === 'running')
 		return forAudience(item, { output: null, status: result.status, ...ids });
 	if (result.status === 'unread') throw resultError(item, { ...result, status: 'failed' });
