@@ -13,13 +13,17 @@ const CANCEL_LIMIT_MS = 10_000;
 /**
  * Cancels a run that has not ended. Never throws.
  *
- * @param isOurs whether this execution has started the run. Such a run is cancelled even if its record cannot be read.
+ * @param startedBy who has started the run. A run of this execution is cancelled even if its record cannot be read.
  * @returns the status `cancelled`, the state of an ended run, or `unread` if a request failed
  */
-export async function cancelRunById(run: RunClient, isOurs = false): Promise<RunState> {
+export async function cancelRunById(
+	run: RunClient,
+	startedBy: 'thisExecution' | 'unknown' = 'unknown',
+): Promise<RunState> {
 	const { answer: record, failure } = await readRun(run);
 	// During an outage, our run may exist although its record cannot be read.
-	if (failure && !(isOurs && isOutage(failure))) return { status: 'unread', failure };
+	if (failure && !(startedBy === 'thisExecution' && isOutage(failure)))
+		return { status: 'unread', failure };
 	// Do not cancel an ended run, because the server would mark even a completed run as cancelled.
 	if (record && stageOf(record) === 'ended') return await readSettled(run);
 	const state = (await cancelRunning(run)) ?? { status: 'cancelled' };
@@ -62,7 +66,9 @@ export async function abandonRun<State extends RunState>(
 	const runId = await find(late);
 	if (runId === undefined) return result;
 	facts.runId = runId;
-	const advice = cancelAdvice(await cancelRunById({ ...late, facts, threadId, runId }, true));
+	const advice = cancelAdvice(
+		await cancelRunById({ ...late, facts, threadId, runId }, 'thisExecution'),
+	);
 	return { ...result, advice };
 }
 

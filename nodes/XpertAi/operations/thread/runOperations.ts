@@ -14,9 +14,9 @@ import {
 
 /** Executes the operations "Ask and Wait", "Start Run", "Decide" and "Answer Again". */
 const asking =
-	(kind: RunKind, waits?: boolean): CodedOperation['execute'] =>
+	(kind: RunKind, then: 'wait' | 'leave' = 'wait'): CodedOperation['execute'] =>
 	async (execution) =>
-		await (await import('./run/execute')).executeAsking(execution, kind, waits);
+		await (await import('./run/execute')).executeAsking(execution, kind, then);
 
 /** Executes the operations "Get Run", "Wait for Run" and "Cancel Run". */
 const byId =
@@ -45,7 +45,7 @@ const operations: Array<Omit<CodedOperation, 'endpoint'>> = [
 		builderHint:
 			'For runs that take minutes: its runId and threadId go to Wait for Run, to Get Run after a Wait node, or the Xpert AI Trigger starts another workflow when it has ended.',
 		fields: startFields,
-		execute: asking('message', false),
+		execute: asking('message', 'leave'),
 	},
 	{
 		value: 'getRun',

@@ -9,7 +9,7 @@ import { failure, lost } from '../threads/support/answering';
 import { MINUTE, SECOND } from './support/run';
 
 /** Cancels a run whose record is answered so. */
-async function cancelling(record: Outcome, isOurs?: boolean) {
+async function cancelling(record: Outcome, startedBy?: 'thisExecution') {
 	const clock = virtualTime();
 	const cancelled: string[] = [];
 	const send = parsing(({ method, path, stream }) => {
@@ -20,7 +20,7 @@ async function cancelling(record: Outcome, isOurs?: boolean) {
 	const client = withDeadline({ send, clock, deadline: clock.now() + MINUTE });
 	const { status } = await cancelRunById(
 		{ ...client, threadId: 't', runId: 'r', facts: {} },
-		isOurs,
+		startedBy,
 	);
 	return { status, isSent: cancelled.length > 0 };
 }
@@ -31,7 +31,10 @@ describe('a run whose record cannot be read', () => {
 		['as the answer is lost', no(lost)],
 		['as the server says 500', no({ ...failure, status: 500 })],
 	])('is cancelled if this execution has started it: %s', async (_, record) => {
-		expect(await cancelling(record, true)).toEqual({ status: 'cancelled', isSent: true });
+		expect(await cancelling(record, 'thisExecution')).toEqual({
+			status: 'cancelled',
+			isSent: true,
+		});
 		expect(await cancelling(record)).toEqual({ status: 'unread', isSent: false });
 	});
 
@@ -40,7 +43,7 @@ describe('a run whose record cannot be read', () => {
 		['the token may not', no({ ...failure, status: 403 })],
 		['n8n blocks the address', no({ ...failure, kind: 'blocked', status: undefined })],
 	])('is not cancelled where %s', async (_, record) => {
-		expect(await cancelling(record, true)).toEqual({ status: 'unread', isSent: false });
+		expect(await cancelling(record, 'thisExecution')).toEqual({ status: 'unread', isSent: false });
 	});
 });
 

@@ -35,7 +35,7 @@ import { inThreadQueues } from './threadQueues';
  * invalid item can stop the workflow before any run starts.
  *
  * @param kind what to send to the assistant
- * @param waits whether to wait for the answer
+ * @param then whether to wait for the answer, or to leave the run once it has started
  * @returns the output, in the order of the items
  * @throws NodeApiError or NodeOperationError of the first failed item, if the failure stops the workflow or the
  * execution was stopped
@@ -43,8 +43,9 @@ import { inThreadQueues } from './threadQueues';
 export async function executeAsking(
 	{ context, items }: Execution,
 	kind: RunKind,
-	waits = true,
+	then: 'wait' | 'leave',
 ): Promise<INodeExecutionData[]> {
+	const waits = then === 'wait';
 	let stopError: ItemError | undefined;
 	let atOnce: number | undefined;
 	let lacksSession = false;
@@ -100,8 +101,8 @@ function chatOf(item: Item, request: RunRequest | Error): Chat | undefined {
 		? { showInChat: shownIn(item), citations: undefined }
 		: request.options;
 	// In a sub-workflow (`integrated`), the caller may be an agent. An agent writes its own answer to the chat.
-	const isTool = item.context.getMode() === 'integrated' && showInChat === 'whole';
-	return isTool || showInChat === 'hidden' ? undefined : Chat.of(item, citations);
+	const isOfAgent = item.context.getMode() === 'integrated' && showInChat === 'whole';
+	return isOfAgent || showInChat === 'hidden' ? undefined : Chat.of(item, citations);
 }
 
 /** Reads only the option Show in Chat. Other parameters of the item may be invalid. */
