@@ -14,9 +14,9 @@ export class XpertAiTrigger implements INodeType {
 		group: ['trigger'],
 		version: 1,
 		subtitle: triggerSubtitle,
-		// n8n's nodes panel shows this text for both nodes of the package.
+		// n8n's nodes panel shows this text for both nodes of the package, so the other node's actions come first.
 		description:
-			'Starts the workflow when a conversation was answered, failed, was cancelled or waits for a person. The node Xpert AI asks assistants and fills knowledgebases.',
+			'The node Xpert AI asks assistants and fills knowledgebases. This one starts the workflow when a conversation was answered, failed, was cancelled or waits for a person.',
 		defaults: { name: 'Xpert AI Trigger' },
 		polling: true,
 		builderHint: {

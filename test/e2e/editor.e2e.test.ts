@@ -54,7 +54,7 @@ describe('the node in the editor, from the search to the answer', () => {
 		await nodes.search('knowledge base');
 		const actions = catalogue.flatMap(({ operations }) => operations.map(({ action }) => action));
 		expect(await nodes.openActions('Xpert AI')).toEqual(actions);
-		await window.page.getByText(/Starts the workflow when.*asks assistants and fills/).waitFor();
+		await window.page.getByText(/asks assistants and fills.*starts the workflow when/).waitFor();
 		await window.screenshot(picturePath('actions'), { x: 640, y: 0, width: 800, height: 900 });
 	});
 
