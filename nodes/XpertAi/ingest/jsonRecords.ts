@@ -46,12 +46,13 @@ export async function* jsonRecords(text: AsyncIterable<string>): AsyncGenerator<
 		if (held.length > 1) areLines ??= isRecord(held[0]);
 		if (length > MAX_VALUE_LENGTH) areLines ||= areJsonLines(held);
 		if (areLines) yield held.splice(0).map(parseLine);
-		else if (length > MAX_VALUE_LENGTH) return yield [{ position: 'The file', issue: TOO_LONG }];
+		else if (length > MAX_VALUE_LENGTH)
+			return yield [{ position: 'The file', issue: LINE_TOO_LONG }];
 	}
 	if (held.length > 0) yield* chunk([...recordsInWholeFile(held)], MAX_GROUPED);
 }
 
-const TOO_LONG =
+const LINE_TOO_LONG =
 	'is larger than 32 MB, and its lines are no JSON objects. Write it as JSON lines: one object a line';
 
 /** Yields the lines that are not blank, in groups. Cuts a line that is too long, and ends after this line. */

@@ -229,7 +229,7 @@ export class Processing {
 			if ((notQueued.get(id) ?? progress) === progress) return;
 			notQueued.set(id, progress);
 		} else {
-			const processMsg = status ? NOT_STARTED : NOT_KNOWN;
+			const processMsg = status ? NOT_STARTED : UNKNOWN_DOCUMENT;
 			this.reportEnd(id, end.state === 'none' ? { ...end, processMsg } : end);
 		}
 		this.lastProgressAt = this.routes.clock.now();
@@ -249,7 +249,7 @@ export class Processing {
 	}
 }
 
-const NOT_KNOWN = 'the server does not know it in this knowledgebase';
+const UNKNOWN_DOCUMENT = 'the server does not know it in this knowledgebase';
 const NOT_STARTED = 'the server did not begin, though it was asked to twice';
 
 /**

@@ -2,7 +2,7 @@ import { isDate, isObject } from 'lodash';
 import { DateTime } from 'luxon';
 
 import { LONE_SURROGATE_RULE, hasLoneSurrogate } from './common';
-import { type Part, type Template, partsOf } from './template';
+import { type TemplatePart, type Template, partsOf } from './template';
 
 /**
  * The rule for fields that say which one something is, or whose: keys, names of sources, versions, folders, addresses,
@@ -149,7 +149,7 @@ export function missingValueIn(text: string, inParts = false): string | undefine
  * the source holds, e.g. in the file name `null-safety.md`.
  */
 function holdsMissingWord(
-	{ isRead, reads }: Part,
+	{ isRead, reads }: TemplatePart,
 	value: unknown,
 	evaluate: (expression: string) => unknown,
 ): boolean {

@@ -1,7 +1,7 @@
 import { get } from 'lodash';
 
 /** A value that an expression reads or computes. n8n evaluates it by itself. */
-export interface Part {
+export interface TemplatePart {
 	kind: 'part';
 	/** The JavaScript code, without braces. */
 	code: string;
@@ -28,7 +28,7 @@ export interface Fixed {
  */
 export type Template =
 	| Fixed
-	| Part
+	| TemplatePart
 	| { kind: 'number'; value: number }
 	| { kind: 'sum' | 'literal' | 'joined'; pieces: Template[] };
 
@@ -48,7 +48,7 @@ export function parseTemplate(expression: string): Template {
 }
 
 /** Returns all parts of an expression, first to last. */
-export function partsOf(template: Template): Part[] {
+export function partsOf(template: Template): TemplatePart[] {
 	if (template.kind === 'part') return [template];
 	return 'pieces' in template ? template.pieces.flatMap(partsOf) : [];
 }
@@ -277,7 +277,7 @@ function operandsOf(tokens: Token[]): Token[][] | undefined {
 const READING = ['first', 'last', 'all', 'itemMatching'];
 
 /** Functions whose answer is read, e.g. what a model gives. */
-const ASKING = ['$fromAI', '$fromAi', '$fromai'];
+const FROM_AI = ['$fromAI', '$fromAi', '$fromai'];
 
 /** Returns the paths that code reads, e.g. `$json.path` and `$('Node').item.json.id`. */
 function readsIn(source: string, tokens: Token[]): string[] {
@@ -301,7 +301,7 @@ function readEnd(tokens: Token[], start: number): number | undefined {
 	const root = textAt(start) as string;
 	let end = start;
 	if (textAt(start + 1) === '(') {
-		if (root !== '$' && !ASKING.includes(root)) return undefined;
+		if (root !== '$' && !FROM_AI.includes(root)) return undefined;
 		end = closingAt(start + 1);
 		if (root !== '$') return end;
 	}

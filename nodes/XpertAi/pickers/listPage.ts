@@ -86,7 +86,7 @@ const WHERE_ASSISTANTS_ARE =
 	'Publish one on the server, or enter the key of its workspace in the credential.';
 
 /** An entry of a list. `aliases`: texts that may tell it from entries with the same name, best first. */
-interface Entry {
+interface ListEntry {
 	name: string;
 	value: string;
 	aliases?: string[];
@@ -96,7 +96,7 @@ interface Entry {
  * Removes entries with duplicate IDs. To each name that occurs more than once, adds the first alias that no other entry
  * of this name has, or else the start of the ID.
  */
-function distinct(all: Entry[]): INodeListSearchItems[] {
+function distinct(all: ListEntry[]): INodeListSearchItems[] {
 	const entries = uniqBy(all, 'value');
 	const named = groupBy(entries, 'name');
 	return entries.map((entry) => {
@@ -109,13 +109,16 @@ function distinct(all: Entry[]): INodeListSearchItems[] {
 	});
 }
 
-const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
+const isNonEmptyText = (value: unknown): value is string =>
+	typeof value === 'string' && value !== '';
 
 /** Returns an array with the entry of an assistant. The array is empty if the assistant has no ID. */
 function assistantEntry({ assistant_id: value, name, description, metadata }: IDataObject) {
 	const { title, slug } = isJsonObject(metadata) ? metadata : {};
-	const aliases = [slug, name, description].filter(isText).map((text) => truncate(text));
-	return isText(value) ? [{ value, name: [title, name].find(isText) ?? value, aliases }] : [];
+	const aliases = [slug, name, description].filter(isNonEmptyText).map((text) => truncate(text));
+	return isNonEmptyText(value)
+		? [{ value, name: [title, name].find(isNonEmptyText) ?? value, aliases }]
+		: [];
 }
 
 /** Returns an array with the entry of a conversation. The array is empty if the conversation has no ID. */
@@ -123,6 +126,8 @@ function conversationEntry(conversation: IDataObject, idKey: string, zone: strin
 	const { [idKey]: value, title, status, updatedAt } = conversation;
 	const changed = DateTime.fromISO(String(updatedAt), { zone });
 	const lastChange = changed.isValid ? changed.toFormat('yyyy-MM-dd HH:mm') : '';
-	const details = [isText(title) ? title : 'Untitled', status, lastChange].filter(isText);
-	return isText(value) ? [{ value, name: details.join(' · ') }] : [];
+	const details = [isNonEmptyText(title) ? title : 'Untitled', status, lastChange].filter(
+		isNonEmptyText,
+	);
+	return isNonEmptyText(value) ? [{ value, name: details.join(' · ') }] : [];
 }

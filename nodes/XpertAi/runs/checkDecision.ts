@@ -35,7 +35,7 @@ export async function checkDecision(
 	if (!rejects && !isSilent) return result;
 	const read = async () => await readThread(run, run.threadId);
 	const { answer: state, failure } = await repeated(run, read, ({ ok }) => ok);
-	if (failure) return { ...failed(NOT_KNOWN), failure };
+	if (failure) return { ...failed(UNKNOWN_OUTCOME), failure };
 	const calls = taskValues('call.id', decided).filter(isString);
 	const isResult = ({ tool_call_id: id }: ThreadMessage) => isString(id) && calls.includes(id);
 	const wasCarriedOut = messagesOf(state).some(isResult);
@@ -44,7 +44,7 @@ export async function checkDecision(
 	return rejects ? REJECTED_TOO_LATE : CONFIRMED_TOO_LATE;
 }
 
-const NOT_KNOWN = 'The server took the decision, but what became of it is not known';
+const UNKNOWN_OUTCOME = 'The server took the decision, but what became of it is not known';
 
 const REJECTED_TOO_LATE = failed(
 	'What was rejected was carried out',

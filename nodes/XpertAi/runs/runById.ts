@@ -8,14 +8,14 @@ import type { Run, RunClient } from './run';
 type RunById = RunClient & Pick<Run, 'whenGivenUp'>;
 
 /** Reads the state of a run. Never throws. */
-export const readRunById = async (run: RunById): Promise<RunState> =>
+export const readStateById = async (run: RunById): Promise<RunState> =>
 	await withFacts(run, await readSettled(run));
 
 /**
  * Follows a run to its end. Does not follow a run whose record cannot be read, because the ID may be wrong. Retries
  * temporary failures to read the record for `UNREACHABLE_MS`. Never throws.
  */
-export async function waitForRunById(run: RunById): Promise<RunState> {
+export async function waitById(run: RunById): Promise<RunState> {
 	// Start with the record, because the server may no longer store the stream.
 	const state = await readReachable(run);
 	const mayGoOn = state.status === 'running' || (state.status === 'unread' && state.hasRecord);

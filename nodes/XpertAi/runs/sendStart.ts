@@ -59,7 +59,7 @@ export async function sendOnce(
 		return waitingRun ? { advice: DECIDE_AGAIN, ...explained } : explained;
 	}
 	const isDone = (found: string | undefined, waitedMs: number) =>
-		found !== undefined || waitedMs >= SEARCH_MS;
+		found !== undefined || waitedMs >= LOST_START_SEARCH_MS;
 	const find = async (client: Client) => {
 		const asked = { ...run, ...client };
 		return await repeated(asked, async () => await findLost(asked, plan), isDone, FIRST_POLL_MS);
@@ -80,7 +80,7 @@ export async function sendOnce(
 const DECIDE_AGAIN = 'Decide again: what waits still waits.';
 
 /** Time limit of the search for a run after a lost answer. The thread shows the message mark after about a second. */
-const SEARCH_MS = 6_000;
+const LOST_START_SEARCH_MS = 6_000;
 
 /** Finds the ID of the started run after a lost answer. Returns undefined if no run or several runs match. */
 async function findLost(run: Run, plan: Plan): Promise<string | undefined> {

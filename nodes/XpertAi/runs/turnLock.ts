@@ -38,7 +38,7 @@ const BEGIN_MS = 20_000;
 export const START_MS = 25_000;
 
 /** The age of the lock at which the search for a lost start ends. */
-const SEARCH_MS = 51_000;
+const LOST_LOCK_SEARCH_MS = 51_000;
 
 /** The age of the lock at which the holder leaves the record to others. */
 const GIVE_BACK_MS = 55_000;
@@ -82,7 +82,7 @@ export class TurnLock {
 
 	/** A client for the search for a lost start. */
 	get afterStart() {
-		return this.clientUntil(SEARCH_MS);
+		return this.clientUntil(LOST_LOCK_SEARCH_MS);
 	}
 
 	/** Deletes the record, also after a stop of the execution. Leaves the record if the lease may end first. */

@@ -6,7 +6,7 @@ import { parseAnswer } from '../transport/answer';
 import type { ServerEvent } from '../transport/eventStream';
 import type { ConversationFacts } from './conversation';
 import { openTasks, requestOf } from './tasks';
-import { isText, parseReply, textOf, type ThreadMessage, type ThreadState } from './thread';
+import { isTextPart, parseReply, textOf, type ThreadMessage, type ThreadState } from './thread';
 
 /*
  * A run of the assistant can be read from three sources: the event stream of the run, the run's message in the
@@ -139,7 +139,7 @@ export class RunEvents {
 		this.agentKey ??= part.executionId === this.runId ? part.agentKey : undefined;
 		if (part.type === 'component') this.addComponent(part);
 		else if (part.text === undefined) this.parts.push(part);
-		else if (!isText(part)) this.append(part, part.text);
+		else if (!isTextPart(part)) this.append(part, part.text);
 		else if (this.isOwn(part)) this.addText(part, part.text);
 		else this.addSubAgentText(part, part.text);
 	}
@@ -184,13 +184,13 @@ export class RunEvents {
 
 	/** The assistant's last text, which is the answer once the run has ended. */
 	get output() {
-		const texts = this.parts.slice(this.from).filter(isText);
+		const texts = this.parts.slice(this.from).filter(isTextPart);
 		return texts.flatMap(({ id, text }) => (id === this.answerId ? (text ?? '') : [])).join('');
 	}
 
 	/** All parts except texts and components, e.g. images and model reasoning. */
 	get otherParts(): unknown[] {
-		return this.parts.filter((part) => part.type !== 'component' && !isText(part));
+		return this.parts.filter((part) => part.type !== 'component' && !isTextPart(part));
 	}
 
 	/** Whether the last part is running or waits for a decision. A waiting tool call has no status and no output. */

@@ -5,7 +5,7 @@ import { eachOf, numberIfAny, textIfAny } from '../payloads/common';
 import { parseAnswer } from '../transport/answer';
 import { Citations } from './citations';
 import type { Part } from './runEvents';
-import { isText } from './thread';
+import { isTextPart } from './thread';
 
 /**
  * Collects the passages that a run found or cited, and numbers the cited ones in the order of the run's texts.
@@ -102,7 +102,7 @@ export class Sources {
 		const citations = new Citations(this, 'asWritten');
 		for (const part of parts) {
 			this.add(passagesOf(part));
-			if (part.text !== undefined && isText(part)) citations.rewrite(part.text);
+			if (part.text !== undefined && isTextPart(part)) citations.rewrite(part.text);
 		}
 	}
 

@@ -75,14 +75,14 @@ export const messagesOf = (state: ThreadState | undefined): ThreadMessage[] =>
 export function textOf(content: unknown) {
 	if (typeof content === 'string') return content;
 	if (!Array.isArray(content)) return '';
-	const texts = content.map((part: unknown) => (isText(part) ? get(part, 'text') : part));
+	const texts = content.map((part: unknown) => (isTextPart(part) ? get(part, 'text') : part));
 	return texts.filter(isString).join('');
 }
 
 /** Splits the content of an assistant's message into Markdown text and other parts, such as images. */
 export function parseReply(content: unknown) {
 	const parts: unknown[] = Array.isArray(content)
-		? content.filter((part) => isJsonObject(part) && !isText(part))
+		? content.filter((part) => isJsonObject(part) && !isTextPart(part))
 		: [];
 	return { output: textOf(content), parts };
 }
@@ -111,7 +111,7 @@ export const afterLastUserMessage = (messages: ThreadMessage[]): ThreadMessage[]
  * Whether a part is text of the answer. A `text` in a component or in model reasoning does not count.
  * Recorded in `test/recordings/answers-in-parts.json`.
  */
-export function isText(part: unknown) {
+export function isTextPart(part: unknown) {
 	const { text, type } = isJsonObject(part) ? part : {};
 	return typeof text === 'string' && type !== 'component' && type !== 'reasoning';
 }

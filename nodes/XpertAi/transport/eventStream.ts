@@ -24,7 +24,7 @@ export interface EventStream {
 /** The longest event that is read, in characters. The result of a tool is one event. */
 const MAX_EVENT_LENGTH = 10 * 1024 * 1024;
 
-const TOO_LONG = 'an event of its stream is larger than 10 MB';
+const EVENT_TOO_LONG = 'an event of its stream is larger than 10 MB';
 
 /**
  * Assembles events from the pieces of a stream. A piece can end within an event, a line or a letter. Each character is
@@ -59,7 +59,7 @@ export class EventReader {
 			if (event) events.push(event);
 			if (this.length > MAX_EVENT_LENGTH) break;
 		}
-		if (this.length + this.line.length > MAX_EVENT_LENGTH) this.issue = TOO_LONG;
+		if (this.length + this.line.length > MAX_EVENT_LENGTH) this.issue = EVENT_TOO_LONG;
 		return events;
 	}
 

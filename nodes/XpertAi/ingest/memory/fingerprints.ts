@@ -12,11 +12,12 @@ export const MARKS = { content: 'c', version: 'v' };
 /** The fingerprint of a document whose content is unknown. The next run sends this document. */
 export const UNKNOWN = '?';
 
-export type Entry = [packedId: string, fingerprint: string];
+export type FingerprintEntry = [packedId: string, fingerprint: string];
 
-export const pack = (all: Iterable<Entry>) => Buffer.from([...all].flat().join(''), 'latin1');
+export const pack = (all: Iterable<FingerprintEntry>) =>
+	Buffer.from([...all].flat().join(''), 'latin1');
 
-export function* unpack(body: Buffer): Generator<Entry> {
+export function* unpack(body: Buffer): Generator<FingerprintEntry> {
 	for (let at = 0; at < body.length; ) {
 		const packedId = body.toString('latin1', at, (at += ID_BYTES));
 		const isKnown = body.toString('latin1', at, at + 1) !== UNKNOWN;
@@ -101,7 +102,7 @@ export class Fingerprints {
 		for (const entry of unpack(body)) this.put(entry);
 	}
 
-	set(entry: Entry): void {
+	set(entry: FingerprintEntry): void {
 		this.put(entry);
 		this.changed.add(tailOf(entry[0]));
 	}
@@ -115,7 +116,7 @@ export class Fingerprints {
 	}
 
 	/** Yields the entries of one piece of the memory. By default, there is one piece with all entries. */
-	*entries(piece = 0, pieces = 1): Generator<Entry> {
+	*entries(piece = 0, pieces = 1): Generator<FingerprintEntry> {
 		for (let tail = piece; tail < TAILS; tail += pieces) {
 			const entries = this.byTail.get(tail) ?? '';
 			for (let at = 0; at < entries.length; at += ENTRY_BYTES)
@@ -137,7 +138,7 @@ export class Fingerprints {
 	}
 
 	/** Adds an entry, or replaces the entry with the same ID. An empty fingerprint removes the entry. */
-	private put([packedId, fingerprint]: Entry): void {
+	private put([packedId, fingerprint]: FingerprintEntry): void {
 		const { entries, at } = this.find(packedId);
 		const others = at < 0 ? [entries] : [entries.slice(0, at), entries.slice(at + ENTRY_BYTES)];
 		const entry = fingerprint && packedId + fingerprint.padEnd(FINGERPRINT_BYTES);
@@ -150,11 +151,11 @@ const fingerprintAt = (text: string, at: number) =>
 	text.startsWith(UNKNOWN, at + ID_BYTES) ? UNKNOWN : text.slice(at + ID_BYTES, at + ENTRY_BYTES);
 
 /** Returns the entry of a stored document that is not yet processed. */
-export function storedEntry(id: string, contentHash: string): Entry {
+export function storedEntry(id: string, contentHash: string): FingerprintEntry {
 	return [packId(id), contentHash.slice(0, FINGERPRINT_BYTES)];
 }
 
-let last = { id: '', packedId: '' };
+let lastPacked = { id: '', packedId: '' };
 const scratch = Buffer.alloc(ID_BYTES);
 
 /**
@@ -162,10 +163,10 @@ const scratch = Buffer.alloc(ID_BYTES);
  * because callers often convert the same ID several times in a row.
  */
 export function packId(id: string): string {
-	if (id === last.id) return last.packedId;
+	if (id === lastPacked.id) return lastPacked.packedId;
 	const length = scratch.write(id.replaceAll('-', ''), 'hex');
-	last = { id, packedId: scratch.toString('latin1', 0, length) };
-	return last.packedId;
+	lastPacked = { id, packedId: scratch.toString('latin1', 0, length) };
+	return lastPacked.packedId;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { chunk, range, sortBy } from 'lodash';
 
-import { type Entry, FINGERPRINT_BYTES, UNKNOWN, packId, unpack } from './fingerprints';
+import { type FingerprintEntry, FINGERPRINT_BYTES, UNKNOWN, packId, unpack } from './fingerprints';
 import { SIZES, isReadable } from './notes';
 import type { NoteName, NotesOnServer, ReadNote, WrittenNote } from './notes';
 
@@ -59,7 +59,7 @@ export class Journal {
 	 * Whether a fingerprint is certain. False if a late request may still store other content. For a document that is
 	 * not on the server, pass an empty fingerprint.
 	 */
-	isCertain([packedId, fingerprint]: Entry): boolean {
+	isCertain([packedId, fingerprint]: FingerprintEntry): boolean {
 		return (this.lateFingerprints.get(packedId) ?? fingerprint) === fingerprint;
 	}
 
@@ -82,7 +82,7 @@ export class Journal {
 	 * - `onEnded`: function to call when the request has ended
 	 * @throws NotesFailed
 	 */
-	async rowsFor(entries: Entry[]) {
+	async rowsFor(entries: FingerprintEntry[]) {
 		await this.writeUnclear();
 		const at = this.pageCount++;
 		this.open.add(at);
@@ -113,7 +113,7 @@ export class Journal {
 	 * @param after number of the last run that is merged into the memory
 	 * @returns the entries of the pages
 	 */
-	async readUnmerged(after: number): Promise<Iterable<Entry>> {
+	async readUnmerged(after: number): Promise<Iterable<FingerprintEntry>> {
 		const slots: ReadNote[][][] = [];
 		for (const slot of range(SLOTS)) slots.push(await readPages(this.notes, slot, after));
 		this.unmerged = sortBy(slots.flat(), runOf);
@@ -127,11 +127,11 @@ export class Journal {
 	 *
 	 * @returns the entries of the pages that the server stored after `readUnmerged`
 	 */
-	async readLate(): Promise<Iterable<Entry>> {
+	async readLate(): Promise<Iterable<FingerprintEntry>> {
 		const { crashed, notes } = this;
-		const merged = new Set(this.unmerged.map(versionOf));
+		const merged = new Set(this.unmerged.map(journalVersionOf));
 		const now = crashed > 0 ? await readPages(notes, crashed, crashed - 1) : [];
-		return entriesIn(now.filter((page) => !merged.has(versionOf(page))));
+		return entriesIn(now.filter((page) => !merged.has(journalVersionOf(page))));
 	}
 
 	private async writeUnclear(): Promise<void> {
@@ -146,7 +146,7 @@ export class Journal {
 		const open = [...this.open, ...this.unclear.keys()];
 		const header = { run: this.run, open };
 		const [documents, end] = pageNames(this.run, at);
-		const entries = packedIds.map((packedId): Entry => [packedId, UNKNOWN]);
+		const entries = packedIds.map((packedId): FingerprintEntry => [packedId, UNKNOWN]);
 		return [
 			{ note: documents, header, entries },
 			{ note: end, header },
@@ -156,7 +156,7 @@ export class Journal {
 
 const runOf = (page: ReadNote[]) => page.find(isReadable)?.run ?? 0;
 
-const versionOf = (page: ReadNote[]) =>
+const journalVersionOf = (page: ReadNote[]) =>
 	JSON.stringify(page.map((note) => isReadable(note) && [note.run, note.open, note.body.length]));
 
 /**
@@ -194,7 +194,7 @@ function isDamagedPage([documents, end]: ReadNote[], at: number, pages: ReadNote
 }
 
 /** Yields one entry for each document of these pages. A missing fingerprint becomes `UNKNOWN`. */
-function* entriesIn(pages: ReadNote[][]): Generator<Entry> {
+function* entriesIn(pages: ReadNote[][]): Generator<FingerprintEntry> {
 	for (const [documents, end] of pages) {
 		const fingerprints = isReadable(end) ? end.body.toString('latin1') : '';
 		const entries = isReadable(documents) ? [...unpack(documents.body)] : [];

@@ -7,7 +7,7 @@ import type { Failure } from '../../transport/failure';
 import { OWN_NOTE } from '../../transport/sanitize';
 import { type KnowledgebaseRoutes, listWith } from '../routes';
 import { fetchStatuses } from '../statuses';
-import { type Entry, pack, packId } from './fingerprints';
+import { type FingerprintEntry, pack, packId } from './fingerprints';
 
 /** The routes that read and write notes. The text of a note is the `processMsg` of a document. */
 export type MemoryRoutes = Pick<KnowledgebaseRoutes, 'send' | 'statusPath' | 'storePath'>;
@@ -26,14 +26,14 @@ export interface MemoryPlace {
 /** The ID of a note is derived from `name` and the source. Users see `title`, with the source in place of `*`. */
 export type NoteName = readonly [name: string, title: string];
 
-const count = z.number().int().min(0);
+const counter = z.number().int().min(0);
 
 const headerSchema = z.object({
 	source: z.string(),
 	/** In the note `turn`: the ID of the run (`leaseOwnerId`). In the note `lease`: this ID, and a number per write. */
 	writeId: z.string().optional(),
 	/** Number of the run that wrote the note. In the root note: number of the last run that the memory includes. */
-	run: count.default(0),
+	run: counter.default(0),
 	/**
 	 * The state of the lease, in the note `lease`.
 	 * `by`, `since`: title and start time of the run that holds the lease.
@@ -42,33 +42,33 @@ const headerSchema = z.object({
 	 * `root`: the `run` of the root note.
 	 */
 	lease: z
-		.object({ by: z.string(), since: z.string(), ended: z.boolean(), sent: count, root: count })
+		.object({ by: z.string(), since: z.string(), ended: z.boolean(), sent: counter, root: counter })
 		.optional(),
 	/** In the root note: whether the last run started the processing of documents. */
 	processed: z.boolean().optional(),
 	/** In the root note: number of entries in each piece. A piece is a note with document entries. */
-	pieces: z.array(count).default([]),
+	pieces: z.array(counter).default([]),
 	/**
 	 * In the root note: facts about the name notes, which contain names and keys of documents.
 	 * `notes`: number of name notes.
 	 * `hasRoom`: whether the last name note has room.
 	 * `areAll`: whether the name notes contain the keys of all documents.
 	 */
-	names: z.object({ notes: count, hasRoom: z.boolean(), areAll: z.boolean() }).optional(),
+	names: z.object({ notes: counter, hasRoom: z.boolean(), areAll: z.boolean() }).optional(),
 	/**
 	 * In the root note: a loss of document IDs.
 	 * `at`: start time of the run that detected the loss.
 	 * `count`: the maximum number of lost IDs. Not set if unknown.
 	 */
-	lost: z.object({ at: z.string(), count: count.optional() }).optional(),
+	lost: z.object({ at: z.string(), count: counter.optional() }).optional(),
 	/**
 	 * In the root note: what the first run found on the server, until a run has told the user.
 	 * `stored`: number of its documents that were stored before the source had a memory.
 	 * `twice`: number of its documents that are also stored without a source name.
 	 */
-	unsaid: z.object({ stored: count, twice: count }).optional(),
+	unsaid: z.object({ stored: counter, twice: counter }).optional(),
 	/** In a journal page: numbers of the pages that the server may not have stored. */
-	open: z.array(count).optional(),
+	open: z.array(counter).optional(),
 });
 
 export type MemoryNote = z.infer<typeof headerSchema> & { body: Buffer };
@@ -86,12 +86,12 @@ export const isReadable = (note: ReadNote): note is MemoryNote => typeof note ==
 export interface WrittenNote {
 	note: NoteName;
 	header: Omit<z.input<typeof headerSchema>, 'source'>;
-	entries?: Iterable<Entry>;
+	entries?: Iterable<FingerprintEntry>;
 	body?: Buffer;
 }
 
 /** The version of the format. It follows the prefix of every note. */
-const VERSION = 1;
+const NOTE_VERSION = 1;
 
 /**
  * Sizes and limits. Tests set lower values.
@@ -185,7 +185,7 @@ export class NotesOnServer {
 			id: this.idOf(note),
 			name: `n8n: ${note[1].replace('*', () => title)} (do not process)`,
 			disabled: true,
-			processMsg: `${OWN_NOTE}${VERSION}:${checksum(text)}:${text}`,
+			processMsg: `${OWN_NOTE}${NOTE_VERSION}:${checksum(text)}:${text}`,
 		};
 	}
 
@@ -195,8 +195,8 @@ export class NotesOnServer {
 		if (text === undefined) return undefined;
 		const [beginning = '', sum, ...parts] = text.split(':');
 		const version = beginning.startsWith(OWN_NOTE) ? Number(beginning.slice(OWN_NOTE.length)) : 0;
-		if (version > VERSION) throw new NotesFailed(LATER_VERSION);
-		if (version !== VERSION || sum !== checksum(parts.join(':'))) return 'damaged';
+		if (version > NOTE_VERSION) throw new NotesFailed(LATER_VERSION);
+		if (version !== NOTE_VERSION || sum !== checksum(parts.join(':'))) return 'damaged';
 		// `JSON.parse` cannot fail here: the checksum proves that the node wrote this text.
 		const [header, body] = parts.map((part) => Buffer.from(part, 'base64'));
 		const { data } = headerSchema.safeParse(JSON.parse(String(header)));

@@ -46,5 +46,5 @@ export const findChanges: CodedOperation = {
 	],
 	// Imported at the first execution, because most n8n processes never run the node.
 	execute: async (execution) =>
-		await (await import('./submit/executeFindChanges')).findChanges(execution),
+		await (await import('./submit/executeFindChanges')).executeFindChanges(execution),
 };

@@ -6,7 +6,7 @@ import { wantsVersion } from '../../../execution/identity';
 import type { MemoryFailures } from '../../../ingest/memory';
 import { failureMessage } from '../../../transport/failureText';
 import { SourceRun } from './sourceRun';
-import { VERSION, VERSION_FIELD } from './sources/found';
+import { VERSION_PARAMETER, VERSION_FIELD } from './sources/found';
 import type { Submission } from './submission';
 import { asHint, counted, sentences } from './wording';
 
@@ -44,7 +44,12 @@ export function addEndHints(submission: Submission, sourceRuns: SourceRun[]): vo
 	if (reason) submission.addCountedHint(tally.counts.notSent, `not sent, as ${why}: ${reason}`);
 	submission.addCountedHint(sumBy(sourceRuns, 'comparison.older'), NOT_SENT_IN_RETRY);
 	const isByField = wantsVersion(submission.first, VERSION_FIELD);
-	addVersionlessHint(submission, sourceRuns, isByField ? VERSION_FIELD : VERSION, IS_COMPARED);
+	addVersionlessHint(
+		submission,
+		sourceRuns,
+		isByField ? VERSION_FIELD : VERSION_PARAMETER,
+		IS_COMPARED,
+	);
 	const results = compact(sourceRuns.map(({ processing }) => processing?.result));
 	for (const { failure, hasNoRoute, allStarted } of results) {
 		if (hasNoRoute) submission.addHint(NO_PROCESSING_ROUTE);

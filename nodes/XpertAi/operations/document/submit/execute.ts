@@ -11,7 +11,14 @@ import { systemClock } from '../../../transport/clock';
 import { addEndHints, addMemoryHints, addMirroredHint } from './endHints';
 import { disableMissing } from './gone';
 import { differsIn, linkedNodes, otherMirror, sourceDifference } from './linkedNodes';
-import { hintsOf, outputItems, processingError, progressOf, stopError, withHints } from './report';
+import {
+	hintsOf,
+	outputItems,
+	processingError,
+	submissionProgress,
+	stopError,
+	withHints,
+} from './report';
 import {
 	readSubmitSettings,
 	sameSettingsCheck,
@@ -19,7 +26,7 @@ import {
 	type SubmitSettings,
 } from './settings';
 import { SourceRun } from './sourceRun';
-import { VERSION } from './sources/found';
+import { VERSION_PARAMETER } from './sources/found';
 import { Submission } from './submission';
 
 const MIRROR = 'Mirror the Source (Disable What Is Gone)';
@@ -84,10 +91,10 @@ export async function execute(execution: Execution): Promise<INodeExecutionData[
 		refuseInLoop(first, 'mode', MIRROR, 'Send New and Changed');
 		refuseBehindFindChanges(first);
 	}
-	refuseFixedVersion(first, VERSION, execution.items.length);
+	refuseFixedVersion(first, VERSION_PARAMETER, execution.items.length);
 	const started = systemClock.now();
 	const submission = new Submission(first, withLinkedNodes(first, settings));
-	first.progress = () => progressOf(submission);
+	first.progress = () => submissionProgress(submission);
 	await submitTo(submission, sourceRunsOf(submission, execution.items));
 	if (submission.failsAtEnd) throw processingError(submission);
 	addHints(first.context, hintsOf(submission));

@@ -10,7 +10,7 @@ import { documentsError } from './documentErrors';
 import { addMemoryHints, addMirroredHint, addVersionlessHint } from './endHints';
 import { refuseInLoop, sourceRunsOf, withLinkedNodes } from './execute';
 import { disableMissing } from './gone';
-import { hintsOf, outputItems, progressOf, withHints } from './report';
+import { hintsOf, outputItems, submissionProgress, withHints } from './report';
 import { readSubmitSettings, submitParameters } from './settings';
 import { SourceRun } from './sourceRun';
 import { type FoundDocument, keepingKey } from './sources/found';
@@ -31,7 +31,7 @@ const findChangesParameters = z.object({
  * @throws NodeOperationError if a setting is not valid, or the node is a tool of an agent
  * @throws the error of the first failure, with On Error = Stop Workflow
  */
-export async function findChanges({ items }: Execution): Promise<INodeExecutionData[]> {
+export async function executeFindChanges({ items }: Execution): Promise<INodeExecutionData[]> {
 	const [first] = items;
 	if (!first) return [];
 	if (isTool(first.context)) throw first.operationError(NO_TOOL);
@@ -43,7 +43,7 @@ export async function findChanges({ items }: Execution): Promise<INodeExecutionD
 	refuseFixedVersion(first, LISTED_VERSION, items.length);
 	const linked = withLinkedNodes(first, settings);
 	const submission = new Submission(first, linked, listedDocument);
-	first.progress = () => progressOf(submission);
+	first.progress = () => submissionProgress(submission);
 	const sourceRuns = sourceRunsOf(submission, items, findChangesParameters);
 	for (const sourceRun of sourceRuns) if (!submission.stoppedBy) await sourceRun.plan();
 	const { error } = submission.stoppedBy ?? {};

@@ -45,16 +45,22 @@ const documentKeyField = textField(
 	{ placeholder: 'e.g. filePath' },
 );
 
-const VERSION = 'that changes with the document. Compared in place of the content, and not sent.';
+const VERSION_DESCRIPTION =
+	'that changes with the document. Compared in place of the content, and not sent.';
 
-const documentVersion = textField('documentVersion', 'Document Version', `A text ${VERSION}`, {
-	placeholder: 'e.g. {{ $json.md5Checksum }}',
-});
+const documentVersion = textField(
+	'documentVersion',
+	'Document Version',
+	`A text ${VERSION_DESCRIPTION}`,
+	{
+		placeholder: 'e.g. {{ $json.md5Checksum }}',
+	},
+);
 
 const documentVersionField = textField(
 	'documentVersionField',
 	'Version Field',
-	`Field of each document ${VERSION}`,
+	`Field of each document ${VERSION_DESCRIPTION}`,
 	{ placeholder: 'e.g. updated_at' },
 );
 
@@ -91,7 +97,7 @@ const url = textField('url', 'Address', 'Where the server fetches it, without an
 	placeholder: 'e.g. https://example.com/manual.pdf',
 });
 
-const documentFields: INodeProperties = {
+const documentFieldsParameter: INodeProperties = {
 	displayName: 'Document Fields',
 	name: 'documentFields',
 	type: 'resourceMapper',
@@ -291,7 +297,7 @@ export const submitFields: INodeProperties[] = [
 	...shownFor(['text'], [text]),
 	...shownFor(['files'], [binaryFieldName('the file')]),
 	...shownFor(['addresses'], [url]),
-	...shownFor(['fields'], [documentFields]),
+	...shownFor(['fields'], [documentFieldsParameter]),
 	...shownFor(['json'], [jsonBody]),
 	...shownFor(['records'], [binaryFieldName('the file of documents'), textInRecord]),
 	...shownFor(MADE, [documentName]),

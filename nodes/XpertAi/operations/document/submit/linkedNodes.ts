@@ -12,7 +12,7 @@ import { quoted } from '../../../execution/issueText';
 import type { Item } from '../../../execution/item';
 import { canonicalKey } from '../../../payloads/identity';
 
-type Operation = 'findChanges' | 'submit';
+type LinkedOperation = 'findChanges' | 'submit';
 
 type Parameters = Pick<INode, 'parameters'>;
 
@@ -51,7 +51,7 @@ const differences = (one: Parameters, other: Parameters): SourceField[] =>
 export function linkedNodes(
 	context: IExecuteFunctions,
 	name: string,
-	operation: Operation,
+	operation: LinkedOperation,
 ): LinkedNode[] {
 	const nodes =
 		operation === 'submit'
@@ -71,9 +71,9 @@ export function linkedNodes(
  */
 export function sourceDifference(item: Item): string | undefined {
 	const { context, node: own } = item;
-	const others: Operation = own.parameters.operation === 'submit' ? 'findChanges' : 'submit';
-	const same: Operation = others === 'submit' ? 'findChanges' : 'submit';
-	const partnersOf = (node: LinkedNode, operation: Operation) => {
+	const others: LinkedOperation = own.parameters.operation === 'submit' ? 'findChanges' : 'submit';
+	const same: LinkedOperation = others === 'submit' ? 'findChanges' : 'submit';
+	const partnersOf = (node: LinkedNode, operation: LinkedOperation) => {
 		const linked = linkedNodes(context, node.name, operation);
 		return { linked, isMissing: linked.every((one) => differences(node, one).length > 0) };
 	};

@@ -150,7 +150,7 @@ function summaryLine({ isListing, settings, tally }: Submission): string {
 }
 
 /** How far the run is. The number of all documents is known only if each item is one document. */
-export function progressOf({ first, isListing, settings, tally }: Submission): string {
+export function submissionProgress({ first, isListing, settings, tally }: Submission): string {
 	const { counts, plans } = tally;
 	const isOneEach = isListing || ONE_IN_ITEM.includes(first.node.parameters.source);
 	const inFull = (count: number) => count.toLocaleString('en');

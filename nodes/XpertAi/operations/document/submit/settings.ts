@@ -46,7 +46,7 @@ export const submitParameters = z.object({
 	}),
 });
 
-export type Source = ReturnType<typeof sourceOf>;
+export type SourceSettings = ReturnType<typeof sourceOf>;
 
 /**
  * Returns a function that checks an item. The function throws NodeOperationError if a setting of the item is not valid
@@ -151,7 +151,7 @@ export function keyOwner(knowledgebaseId: string, sourceName: string): string {
 /** Where the memory of a source is kept. A source without a name is identified by its node and workflow. */
 export function memoryPlaceOf(
 	knowledgebaseId: string,
-	{ sourceName, shard }: Source,
+	{ sourceName, shard }: SourceSettings,
 	context: Execution['context'],
 ): MemoryPlace {
 	const { id: workflowId, name: workflowName = '' } = context.getWorkflow();

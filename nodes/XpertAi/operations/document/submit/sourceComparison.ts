@@ -22,7 +22,7 @@ const STORED_BEFORE = 'stored before this source was remembered: what is gone ma
 const OLDER = 'Not sent: this is a retry, and other content is stored, perhaps newer';
 
 /** What `SourceComparison` needs of a run over one source. */
-interface Compared {
+interface ComparisonContext {
 	submission: Submission;
 	knowledgebaseId: string;
 	sourceName: string;
@@ -39,7 +39,7 @@ export class SourceComparison {
 	/** Number of documents that a retry skipped, because their stored content may be newer. */
 	older = 0;
 
-	constructor(private readonly compared: Compared) {}
+	constructor(private readonly compared: ComparisonContext) {}
 
 	/** Yields the documents to send, and reports the others. */
 	async *changedDocuments(): AsyncGenerator<Document[]> {

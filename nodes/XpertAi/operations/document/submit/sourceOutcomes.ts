@@ -14,7 +14,7 @@ type Processed = Extract<Fact<DocumentReport>, { outcome: 'processed' }>;
 const MAX_STARTED_NOW = 1000;
 
 /** The name and key of a document, as the memory stores them. */
-const documentName = ({ record: { name }, key }: Document) => (name ? { name, key } : { key });
+const nameOrKey = ({ record: { name }, key }: Document) => (name ? { name, key } : { key });
 
 /**
  * Records what becomes of the documents of a source: in the tally of the run, in the memory, and as content of the
@@ -51,7 +51,7 @@ export class SourceOutcomes {
 		const { id, contentHash = '', report, isNew } = document;
 		const memory = isNew ? undefined : this.memory;
 		if (fact.outcome === 'stored') {
-			memory?.recordStored(id, contentHash, documentName(document));
+			memory?.recordStored(id, contentHash, nameOrKey(document));
 			// Uses the ID in the answer, because the server may keep an earlier ID of the document.
 			const { id: storedId } = asJson(fact.record);
 			const isFollowed = report.isTracked || report.isUploaded;
@@ -59,7 +59,7 @@ export class SourceOutcomes {
 			if (document.record.disabled) memory?.known.markProcessed(id);
 			else this.startProcessing(String(storedId), isFollowed ? report : undefined);
 		} else if (fact.outcome === 'unchanged') {
-			memory?.names.add(id, documentName(document));
+			memory?.names.add(id, nameOrKey(document));
 			const state = processingState(fact.status);
 			if (fact.status && ['running', 'none'].includes(state)) this.startProcessing(id, report);
 		} else if (fact.outcome !== 'unknown' && 'failure' in fact) memory?.recordRejected(id);

@@ -7,7 +7,7 @@ import { uploadFiles } from '../../../ingest/uploads';
 import { UPLOAD_SECONDS } from '../../shared/fields';
 import { documentsError } from './documentErrors';
 import type { DocumentReport } from './outcomes';
-import { knowledgebaseRoutes, memoryPlaceOf, type Source } from './settings';
+import { knowledgebaseRoutes, memoryPlaceOf, type SourceSettings } from './settings';
 import { SourceComparison } from './sourceComparison';
 import { SourceContents } from './sourceContents';
 import { SourceOutcomes } from './sourceOutcomes';
@@ -39,7 +39,7 @@ export class SourceRun {
 	constructor(
 		readonly submission: Submission,
 		readonly knowledgebaseId: string,
-		readonly source: Source,
+		readonly source: SourceSettings,
 		readonly item = submission.first,
 	) {
 		const { settings } = submission;

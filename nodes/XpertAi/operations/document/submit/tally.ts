@@ -91,7 +91,7 @@ function isOnServer(outcome?: OutcomeName): outcome is 'found' | 'stored' | 'unc
 }
 
 /** Sets and counts the outcome of a document. */
-function count({ counts }: Tally, report: DocumentReport, outcome: OutcomeName): void {
+function countOutcome({ counts }: Tally, report: DocumentReport, outcome: OutcomeName): void {
 	report.outcome = report.isReplaced && isOnServer(outcome) ? 'replaced' : outcome;
 	counts.documents += 1;
 	counts[report.outcome] += 1;
@@ -156,7 +156,7 @@ export function addFact(
 			return undefined;
 		case 'unreadable': {
 			const { report } = fact.document;
-			count(tally, report, 'rejected');
+			countOutcome(tally, report, 'rejected');
 			return addFailure(tally, report, report.item.asError(fact.error));
 		}
 		default:
@@ -183,7 +183,7 @@ function addOutcome(
 	const { document, outcome } = fact;
 	const { isUploaded, report, record: sent } = document;
 	const isDisabled = outcome === 'stored' && sent.disabled === true;
-	count(tally, report, isDisabled ? 'disabled' : outcome);
+	countOutcome(tally, report, isDisabled ? 'disabled' : outcome);
 	if (outcome === 'stored' || outcome === 'unknown') countInputHints(tally, document);
 	if (outcome === 'unchanged') report.end = fact.status && processingEndOf(fact.status);
 	else if (outcome === 'stored') {

@@ -25,7 +25,7 @@ import { Chat } from './chat';
 import { runSettings } from './fields';
 import { filterHint, type FilterReport } from './filterReport';
 import { prepare } from './prepareRun';
-import { progressOf } from './runClient';
+import { runProgress } from './runClient';
 import { resultError } from './runErrors';
 import { readRunRequest, type RunRequest } from './runRequest';
 import { inThreadQueues } from './threadQueues';
@@ -129,7 +129,7 @@ function hintsAt(output: INodeExecutionData[]): string[] {
 async function ask(request: RunRequest, turn: Turn, chat?: Chat): Promise<IDataObject> {
 	const { item, options } = request;
 	const run = await prepare(request, turn);
-	item.progress = progressOf(run.facts);
+	item.progress = runProgress(run.facts);
 	const listener = options.showInChat === 'asWritten' ? chat : undefined;
 	const result = await (request.waits ? runAndWait({ ...run, listener }) : startOnly(run));
 	if (result.status === 'running') return forAudience(item, pick(result, FACTS));

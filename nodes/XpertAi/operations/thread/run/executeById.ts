@@ -6,12 +6,12 @@ import type { Execution } from '../../../execution/operation';
 import { readOutput } from '../../../execution/outputs';
 import { atOnceOf, forEachItem } from '../../../execution/runOperation';
 import { cancelRunById } from '../../../runs/cancelRun';
-import { readRunById, waitForRunById } from '../../../runs/runById';
+import { readStateById, waitById } from '../../../runs/runById';
 import type { RunIds } from '../../../threads/runsApi';
 import { MINUTE_MS } from '../../../transport/clock';
 import { answerOf, forAudience } from './answerOutput';
 import { runSettings } from './fields';
-import { clientOf, clientWithTimeout, progressOf } from './runClient';
+import { clientOf, clientWithTimeout, runProgress } from './runClient';
 import { resultError } from './runErrors';
 
 export type OperationById = 'getRun' | 'waitForRun' | 'cancelRun';
@@ -44,8 +44,8 @@ async function readAnswer(
 	const { deadlineMinutes, whenGivenUp } = request.options;
 	const client = waits ? clientOf(item, deadlineMinutes * MINUTE_MS) : clientWithTimeout(item);
 	const run = { ...client, ...ids, facts: { ...ids }, whenGivenUp };
-	item.progress = progressOf(ids);
-	const result = await (waits ? waitForRunById(run) : readRunById(run));
+	item.progress = runProgress(ids);
+	const result = await (waits ? waitById(run) : readStateById(run));
 	if (result.status === 'running')
 		return forAudience(item, { output: null, status: result.status, ...ids });
 	if (result.status === 'unread') throw resultError(item, { ...result, status: 'failed' });

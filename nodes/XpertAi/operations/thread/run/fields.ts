@@ -154,7 +154,7 @@ const filterValues = typedRowsField(
 );
 
 /** Hidden if "Decision" is "Reject". Shown if "Decision" is an expression, because its result may be "Confirm". */
-const changedArguments: INodeProperties = {
+const changedArgumentsField: INodeProperties = {
 	...jsonField(
 		'changedArguments',
 		'Changed Arguments',
@@ -168,24 +168,24 @@ const shownFor = (operations: string[], options: INodeProperties[]) =>
 	displayedIf({ show: { '/operation': operations } }, options);
 
 /** Operations that ask the assistant and wait for the answer. */
-const ASKING = ['run', 'decide', 'retry'];
+const ASKING_OPERATIONS = ['run', 'decide', 'retry'];
 /** Operations that ask the assistant, with or without waiting. */
-const SENDING = [...ASKING, 'start'];
+const SENDING = [...ASKING_OPERATIONS, 'start'];
 /** Operations with a deadline. */
 const WAITING = [...SENDING, 'waitForRun'];
 /** Operations that output an answer. */
-const ANSWERING = [...ASKING, 'getRun', 'waitForRun'];
+const ANSWERING = [...ASKING_OPERATIONS, 'getRun', 'waitForRun'];
 
 /** The options of all operations on runs. One shared field keeps the description of the node small. */
 export const runOptions: INodeProperties = optionsField([
 	concurrency,
 	...shownFor(ANSWERING, answerOptions),
-	...shownFor(ASKING, [...deliveryOptions, inOneRequest]),
+	...shownFor(ASKING_OPERATIONS, [...deliveryOptions, inOneRequest]),
 	...shownFor(WAITING, [deadline]),
-	...shownFor([...ASKING, 'waitForRun'], [whenGivenUp]),
+	...shownFor([...ASKING_OPERATIONS, 'waitForRun'], [whenGivenUp]),
 	...shownFor(SENDING, [additionalFieldsJson, cancelSilent, whenBusy]),
 	...shownFor(['run', 'start'], [attachments, filterValues, title]),
-	...shownFor(['decide'], [changedArguments]),
+	...shownFor(['decide'], [changedArgumentsField]),
 	...shownFor(['getRun', 'cancelRun'], [timeoutOption()]),
 ]);
 

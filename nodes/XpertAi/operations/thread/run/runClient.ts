@@ -5,7 +5,7 @@ import type { RunFacts } from '../../../runs/result';
 import { SINGLE_LIMITS } from '../../../transport/call';
 import { systemClock } from '../../../transport/clock';
 
-export const progressOf = (facts: RunFacts) => (minutes: number) =>
+export const runProgress = (facts: RunFacts) => (minutes: number) =>
 	`waiting for run ${facts.runId ?? '…'} of thread ${facts.threadId}, ${minutes} minutes`;
 
 /** A client that gives up after `deadlineMs`, or when the execution is stopped. */

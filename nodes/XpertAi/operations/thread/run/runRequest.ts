@@ -63,7 +63,7 @@ export function readRunRequest(item: Item, kind: RunKind, waits: boolean) {
 }
 
 /** Where a message goes. */
-interface Place {
+interface RunPlace {
 	runOn: Exclude<z.output<typeof threadSource>, 'auto'>;
 	key?: string;
 	threadId?: string;
@@ -71,7 +71,7 @@ interface Place {
 }
 
 /** Returns where the message goes. Without a chat session, "Automatic" means a new conversation. */
-function placeOf(item: Item, kind: RunKind): Place {
+function placeOf(item: Item, kind: RunKind): RunPlace {
 	const chosen = kind === 'message' ? item.setting('threadSource', threadSource) : 'existing';
 	if (chosen === 'existing') return { runOn: chosen, threadId: item.filledText('threadId') };
 	if (chosen === 'key') return { runOn: chosen, key: conversationKeyOf(item) };
@@ -185,7 +185,9 @@ function rowsOfFilters(item: Item, rows: unknown): FieldValues {
  * everything. Recorded in `test/recordings/knowledge-filter-5.json`.
  */
 function checkFilterValues(item: Item, body: RunBody, naming: Naming, rows: unknown = []) {
-	const mayBeEmpty = (rows as Row[]).filter((row) => row.mayBeEmpty && isText(row)).map(keyIn);
+	const mayBeEmpty = (rows as Row[])
+		.filter((row) => row.mayBeEmpty && isTextRow(row))
+		.map(trimmedKey);
 	const values: FieldValues = { ...filterValuesIn(body) };
 	const fieldOf = (key: string) => {
 		const path = ['input', 'message', 'input', key];
@@ -207,8 +209,8 @@ function checkFilterValues(item: Item, body: RunBody, naming: Naming, rows: unkn
 const isMissingText = (value: unknown) =>
 	typeof value === 'string' && missingValueIn(value.trim()) !== undefined;
 
-const isText = ({ type = 'string' }: Row) => type === 'string';
-const keyIn = ({ key }: Row) => String(key).trim();
+const isTextRow = ({ type = 'string' }: Row) => type === 'string';
+const trimmedKey = ({ key }: Row) => String(key).trim();
 
 const EMPTY_FIX =
 	'With an empty value, some filters find everything. Where that is meant, give the value as a row with "May Be Empty".';

@@ -1,5 +1,5 @@
 import {
-	type Entry,
+	type FingerprintEntry,
 	Fingerprints,
 	UNKNOWN,
 	pack,
@@ -36,7 +36,7 @@ describe('fingerprints', () => {
 	});
 
 	it('are packed into 17 or 23 bytes each, and unpacked unchanged', () => {
-		const unknown: Entry = [packId(A.slice(0, -1) + 'c'), UNKNOWN];
+		const unknown: FingerprintEntry = [packId(A.slice(0, -1) + 'c'), UNKNOWN];
 		const known = recorded([
 			[A, 'copy #1'],
 			[B, 'copy #2'],

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
 import {
-	type Entry,
+	type FingerprintEntry,
 	Fingerprints,
 	storedEntry,
 	unpack,
@@ -39,7 +39,7 @@ async function kept(written: Omit<WrittenNote, 'note'>, change = (text: string) 
 	return { row, note };
 }
 
-const asEntries = (list: Array<[string, string]>): Entry[] => {
+const asEntries = (list: Array<[string, string]>): FingerprintEntry[] => {
 	const known = new Fingerprints();
 	for (const [id, content] of list) known.set(storedEntry(id, content));
 	return [...known.entries()];

@@ -3,12 +3,12 @@ import type { Item } from '../../../../execution/item';
 import { settingsOf } from './documentSettings';
 import { binaryDocument } from './fileDocument';
 import type { FoundDocument } from './found';
-import { NAME } from './text';
+import { NAME_PARAMETER } from './text';
 
 export function readFile(item: Item): FoundDocument {
 	const field = binaryOf(item);
 	const { fileName, directory = '' } = field.binary;
-	const name = item.text(NAME).trim() || fileName || field.property;
+	const name = item.text(NAME_PARAMETER).trim() || fileName || field.property;
 	const { record, missingMetadata } = settingsOf(item, directory);
 	return { ...binaryDocument(item, { ...record, name }, field), missingMetadata };
 }

@@ -59,12 +59,13 @@ export function refusedWith(key: unknown, error: ItemError): ItemError {
 }
 
 /** The fields for the version of a document. */
-export const VERSION = 'documentSettings.documentVersion';
+export const VERSION_PARAMETER = 'documentSettings.documentVersion';
 
 export const VERSION_FIELD = 'documentSettings.documentVersionField';
 
 /** Whether a value is a non-blank text. */
-export const isText = (raw: unknown): raw is string => typeof raw === 'string' && raw.trim() !== '';
+export const isFilledText = (raw: unknown): raw is string =>
+	typeof raw === 'string' && raw.trim() !== '';
 
 /** The value at a path of a record. Ignores inherited keys such as `constructor`. */
 export function ownValue(record: DocumentRecord, path: string): unknown {

@@ -12,7 +12,7 @@ import { type FileRecord, jsonRecords } from '../../../../ingest/jsonRecords';
 import { hasLoneSurrogate, isJsonObject, LONE_SURROGATE_RULE } from '../../../../payloads/common';
 import { type DocumentRecord, documentWith } from '../../../../payloads/document';
 import { textDocument } from './fileDocument';
-import { type FoundDocument, isText, ownValue, refusedWith, VERSION_FIELD } from './found';
+import { type FoundDocument, isFilledText, ownValue, refusedWith, VERSION_FIELD } from './found';
 import { isWithoutContent, readyRecord } from './record';
 
 /** Makes a function that checks a record and reads its key and its version. */
@@ -31,7 +31,7 @@ function recordReader(item: Item) {
 		if (keyPath === undefined) return { record, ...versions };
 		const key = ownValue(checked, keyPath);
 		const field = `${parameter}: "${label}"`;
-		if (!isText(key) && typeof key !== 'number') {
+		if (!isFilledText(key) && typeof key !== 'number') {
 			const rule = `names ${quoted(keyPath)}, which this document does not have`;
 			return item.refuse({ field, rule });
 		}
@@ -101,12 +101,12 @@ function withText(
 ): FoundDocument {
 	const text = ownValue(found.record, path);
 	const field = `${position}: "${item.labelOf('textField')}"`;
-	if (!isText(text))
+	if (!isFilledText(text))
 		return item.refuse({ field, rule: `names ${quoted(path)}, which holds no text here` });
 	if (hasLoneSurrogate(text)) item.refuse({ field, rule: LONE_SURROGATE_RULE });
 	const rest: DocumentRecord = omit(found.record, path);
 	// Records of different files need different names.
 	const line = position.replace(' of the file', '').toLowerCase();
-	const name = isText(rest.name) ? rest.name : `${binary.fileName || property}, ${line}`;
+	const name = isFilledText(rest.name) ? rest.name : `${binary.fileName || property}, ${line}`;
 	return { ...found, ...textDocument(item, { ...rest, name }, text) };
 }

@@ -6,14 +6,14 @@ import { SOURCES, type SourceValue } from '../fields';
 import { readAddress, stableAddress } from './addresses';
 import { readFields } from './fields';
 import { pathOfFile, readFile } from './files';
-import { type FoundDocument, keepingKey, type SourceDocuments, VERSION } from './found';
+import { type FoundDocument, keepingKey, type SourceDocuments, VERSION_PARAMETER } from './found';
 import { readJson, readRecords } from './json';
-import { NAME, nameOfText, readText } from './text';
+import { NAME_PARAMETER, nameOfText, readText } from './text';
 
 const sourceValue = z.enum(Object.keys(SOURCES) as [SourceValue, ...SourceValue[]]);
 
 const READERS: Record<SourceValue, (item: Item) => SourceDocuments> = {
-	text: (item) => readKeyed(item, readText, nameOfText, NAME),
+	text: (item) => readKeyed(item, readText, nameOfText, NAME_PARAMETER),
 	files: (item) => readKeyed(item, readFile, pathOfFile, 'binaryPropertyName'),
 	addresses: (item) => readKeyed(item, readAddress, stableAddress, 'url'),
 	fields: (item) => readKeyed(item, readFields),
@@ -49,8 +49,8 @@ function readKeyed(
 		keyIfGiven(item, 'documentKey') ??
 		(defaultKey && checkedKey(item, found?.key ?? defaultKey(item), `"${item.labelOf(name)}"`));
 	return keepingKey(item, readKey, () => {
-		const version = versionIn(item, VERSION);
-		const lacksVersion = version === undefined && wantsVersion(item, VERSION);
+		const version = versionIn(item, VERSION_PARAMETER);
+		const lacksVersion = version === undefined && wantsVersion(item, VERSION_PARAMETER);
 		const found = read(item);
 		return [{ ...found, key: readKey(found), version, lacksVersion }];
 	});

@@ -9,7 +9,7 @@ import { settingsOf } from './documentSettings';
 import { textDocument } from './fileDocument';
 import type { FoundDocument } from './found';
 
-export const NAME = 'name';
+export const NAME_PARAMETER = 'name';
 
 const FILES_MEANT = 'must not be empty. The items hold files: set Documents From to Files';
 
@@ -24,13 +24,13 @@ export function readText(item: Item): FoundDocument {
 
 /** The name of a text document, from the parameter Name or from a column such as `title`. It may be the key as well. */
 export function nameOfText(item: Item): string {
-	if (isFilled(item.node, NAME)) {
+	if (isFilled(item.node, NAME_PARAMETER)) {
 		const isKey = !isFilled(item.node, 'documentKey');
-		return isKey ? identityText(item, NAME) : (textIfGiven(item, NAME) ?? '');
+		return isKey ? identityText(item, NAME_PARAMETER) : (textIfGiven(item, NAME_PARAMETER) ?? '');
 	}
 	const { name } = mapColumns(item.input.json).fields;
 	const text = isNil(name) ? '' : String(name).trim();
-	const field = `"${item.labelOf(NAME)}"`;
+	const field = `"${item.labelOf(NAME_PARAMETER)}"`;
 	const rule = 'must be given, as the item has no name and no title';
 	return text || item.refuse({ field, rule, fix: 'Fill in "Name".' });
 }

@@ -15,7 +15,7 @@ import {
 	hintsOf,
 	outputItems,
 	processingError,
-	progressOf,
+	submissionProgress,
 	stopError,
 } from 'nodes/XpertAi/operations/document/submit/report';
 import { readSubmitSettings } from 'nodes/XpertAi/operations/document/submit/settings';
@@ -55,7 +55,7 @@ function runOf({
 	);
 	const settings = { ...readSubmitSettings(item), simplify: true };
 	const run = new Submission(item, settings, isListing ? () => [] : undefined);
-	item.progress = () => progressOf(run);
+	item.progress = () => submissionProgress(run);
 	const { tally } = run;
 	/** A document that was read. */
 	const read = (name = 'a', more: DocumentRecord = {}) => {
