@@ -249,6 +249,19 @@ describe('a conversation that is chosen by itself', () => {
 		expect(new Set(made().map(({ threadId }) => threadId)).size).toBe(2);
 	});
 
+	const OUTSIDE =
+		'"Conversation" is "Of This Chat", and no Chat Trigger started this execution, or this is a loop: each message begins a new conversation. If that is meant, choose "New"; otherwise "With a Key".';
+
+	it.each<[string, Circumstances, string[]]>([
+		['behind another trigger', { trigger: 'n8n-nodes-base.webhook' }, [OUTSIDE]],
+		['in Loop Over Items', { loops: 'n8n-nodes-base.splitInBatches' }, [OUTSIDE]],
+		['not as the tool of an agent', { isTool: true }, []],
+		['not in a chat', {}, []],
+	])('is told as a new one where it is chosen %s', async (_, how, expected) => {
+		const { hints } = await chat('ann', 'one', how);
+		expect(hints.map(({ message }) => message)).toEqual(expected);
+	});
+
 	it('is that of a session that is a number, which is the same as its text', async () => {
 		await chat(4711, 'one');
 		expect((await chat('4711', 'two')).json).toMatchObject({ output: seen(2), ...idsOf('4711') });
@@ -359,7 +372,7 @@ describe('a run that fails, with Failures as Replies', () => {
 		const { items: out, error } = await run({ ...KEYED, ...asReply }, {}, { items });
 		expect(error).toBeUndefined();
 		expect(out.map(({ json }) => json.output)).toEqual([
-			'"Message" is empty: its expression gave nothing for this item [item 0]',
+			'"Message" is empty: its expression gave only blanks for this item [item 0]',
 			seen(1),
 		]);
 	});

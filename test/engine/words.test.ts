@@ -6,7 +6,7 @@ import { optionalFields } from 'nodes/XpertAi/operations/knowledgebase/fields';
 import { bodyOf } from '../nodes/support/operations';
 import { EMPTY_WORDS } from '../nodes/support/thrown';
 import { AN_HOUR, type Fixture, useFixture } from './support/fixture';
-import { ending } from './support/ingest';
+import { BY_NAME, ending, rows } from './support/ingest';
 import { ask } from './support/runs';
 import { listen } from './support/listen';
 import { byId } from './support/locators';
@@ -87,7 +87,9 @@ const get = (id: string) => ({
 	knowledgebaseId: byId(id),
 });
 const onServer = (baseUrl: string): Mistake => [COUNT, { credential: { baseUrl } }];
-const saying = (more: INodeParameters): Mistake => [ask({ threadSource: 'new', ...more })];
+const saying = (more: INodeParameters): [INodeParameters] => [
+	ask({ threadSource: 'new', ...more }),
+];
 const submitting = (more: INodeParameters): INodeParameters => ({
 	resource: 'document',
 	operation: 'submit',
@@ -105,6 +107,12 @@ const PAGE = { body: '<html><title>Xpert</title></html>', contentType: 'text/htm
 type Mistake = Parameters<Fixture['run']>;
 
 const NOT_SENT = 'Nothing was sent for this item.';
+
+/** What n8n hands on with "Always Output Data" where the node before found nothing. */
+const NO_ITEMS: Mistake[1] = { items: [{ json: {}, binary: undefined }] };
+const EMPTY_ITEM =
+	'The item itself is empty: the node before found nothing and has "Always Output Data" switched on, or is a manual trigger. Look at the output of that node';
+const said = (chatInput: string) => ({ json: { chatInput } });
 
 describe('the commonest mistakes', () => {
 	const unsigned = createServer(selfSigned);
@@ -196,8 +204,11 @@ describe('the commonest mistakes', () => {
 			'a file of an unknown type',
 			() => {
 				const { metadata } = ending('error', 10, 'No text found');
-				const file = { name: 'plan.dwg', mimeType: 'image/vnd.dwg' };
-				return [submitting({ documentSettings: { ...file, metadata: JSON.stringify(metadata) } })];
+				const documentSettings = {
+					mimeType: 'image/vnd.dwg',
+					metadata: JSON.stringify(metadata),
+				};
+				return [submitting({ name: 'plan.dwg', documentSettings })];
 			},
 			'1 document is stored but not found: plan.dwg',
 			'Servers may not read .dwg files: save it as .docx, .xlsx, .pptx, .pdf or text',
@@ -219,6 +230,61 @@ describe('the commonest mistakes', () => {
 			() => saying({ message: '={{ $json.nothing }}' }),
 			'"Message" is empty: its expression gave nothing for this item',
 			`${NOT_SENT} Correct the expression. To read from a node further back, name that node`,
+		],
+		[
+			'a message of blanks',
+			() => [...saying({ message: '={{ $json.chatInput }}' }), { items: [said('  ')] }],
+			'"Message" is empty: its expression gave only blanks for this item',
+			`${NOT_SENT} Leave such items out before, with a Filter node`,
+		],
+		[
+			'a message of blanks that is Fixed',
+			() => saying({ message: ' ' }),
+			'"Message" is missing',
+			`${NOT_SENT} Fill in this field. Blanks alone do not count.`,
+		],
+		[
+			'a message out of no items',
+			() => [...saying({ message: '={{ $json.chatInput }}' }), NO_ITEMS],
+			'"Message" is empty: its expression gave nothing for this item',
+			`${NOT_SENT} ${EMPTY_ITEM}`,
+		],
+		[
+			'texts out of no items',
+			() => [submitting({ source: 'text', text: '={{ $json.text }}' }), NO_ITEMS],
+			'"Text" is empty: its expression gave nothing for this item. Documents: 1 rejected',
+			`${NOT_SENT} ${EMPTY_ITEM}`,
+		],
+		[
+			'files out of no items',
+			() => [submitting({ source: 'files' }), NO_ITEMS],
+			'"Input Binary Field" names "data", but the item has no binary field. Documents: 1 rejected',
+			`${NOT_SENT} ${EMPTY_ITEM}`,
+		],
+		[
+			'addresses out of no items',
+			() => [submitting({ source: 'addresses', url: '={{ $json.url }}' }), NO_ITEMS],
+			'"Address" is empty: its expression gave nothing for this item. Documents: 1 rejected',
+			`${NOT_SENT} ${EMPTY_ITEM}`,
+		],
+		[
+			'columns out of no items',
+			() => [submitting({ source: 'fields', ...BY_NAME }), NO_ITEMS],
+			'"Document Fields" must give the document a name, a text, a page, a chunk, a file ID or an address. Documents: 1 rejected',
+			`${NOT_SENT} ${EMPTY_ITEM}`,
+		],
+		[
+			'a key without one of its parts',
+			() => [
+				...saying({
+					threadSource: 'key',
+					conversationKey: '={{ $json.channel }}:{{ $json.user }}',
+					message: 'Hi',
+				}),
+				{ items: [{ json: { channel: 'mail' } }] },
+			],
+			'"Conversation Key" lacks a part: {{ $json.user }} gave nothing for this item',
+			`${NOT_SENT} {{ $json.user }} gave no value. Correct the expression, or leave such items out before.`,
 		],
 		[
 			'"undefined" as a key',
@@ -247,6 +313,16 @@ describe('the commonest mistakes', () => {
 			},
 			'The server did not answer in time',
 			'Raise "Timeout (Seconds)" under Options, or check how busy',
+		],
+		[
+			'a slow server of documents',
+			() => {
+				add({ endpoint: 'E3', do: 'delay', ms: AN_HOUR });
+				const tuning = { timeout: 1, retryMinutes: 0 };
+				return [submitting({ source: 'fields', ...BY_NAME, tuning }), { items: rows(1) }];
+			},
+			'The server did not answer in time. Documents: 1 unknown',
+			'Raise "Timeout (Seconds)" under Tuning and Repair, or check how busy',
 		],
 		[
 			'a slow server of a run',

@@ -29,7 +29,7 @@ export interface HintContext {
 	ids?: NamedId[];
 	/** If set, the error names this record instead of `ids`. */
 	missing?: NamedId;
-	/** The display name of the option that limits the time of a request. */
+	/** The option that limits the time of a request, with its collection. */
 	timeLimit?: string;
 }
 
@@ -62,7 +62,7 @@ function hintFor(
 ): string | undefined {
 	const { kind, status = 0 } = failure;
 	if (kind === 'timeout' && timeLimit !== undefined)
-		return `Raise "${timeLimit}" under Options, or check how busy the server is. It may still have done the work.`;
+		return `Raise ${timeLimit}, or check how busy the server is. It may still have done the work.`;
 	if (kind !== 'status') return undefined;
 	if (isBusy(failure)) return FOR_LATER_HINT;
 	const known = statusHints?.[status];

@@ -74,7 +74,8 @@ function binaryNamed(item: Item, name: string, property: string): BinaryField {
 	}
 	const found = Object.keys(fields).join(', ');
 	const available = found ? `has only ${found}` : 'has no binary field';
-	return item.refuseField(name, `names ${quoted(property)}, but the item ${available}`);
+	const rule = `names ${quoted(property)}, but the item ${available}`;
+	return item.refuseField(name, rule, undefined, item.emptyItemFix);
 }
 
 /** Yields the bytes of a binary field. */

@@ -169,7 +169,7 @@ export function refuseMissing(item: ItemReader, field: string, missing: MissingP
 		: word === undefined
 			? `lacks a part: ${part} gave ${hasLostDigits(gave) ? 'a number without its last digits' : quoted(gave)}`
 			: standsForMissing(word);
-	const fix = `${part} gave no value. ${FIX}`;
+	const fix = item.emptyItemFix ?? `${part} gave no value. ${FIX}`;
 	const error = attempt(() => item.refuse({ field, rule, fix }));
 	refusals.add(error as object);
 	throw error as Error;

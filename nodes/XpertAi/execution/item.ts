@@ -1,4 +1,4 @@
-import { attempt, isUndefined, omitBy, pick, pickBy } from 'lodash';
+import { attempt, isEmpty, isUndefined, omitBy, pick, pickBy } from 'lodash';
 import {
 	type IDataObject,
 	type IExecuteFunctions,
@@ -58,15 +58,18 @@ export class Item extends Reader {
 		});
 	}
 
-	/** The display name of the option that limits the time of a request; undefined if the operation has none. */
+	/** The option that limits the time of a request, with its collection; undefined if the operation has none. */
 	private get timeLimit(): string | undefined {
 		const operation = String(this.node.parameters.operation);
-		const options = ['options.timeout', 'tuning.timeout', 'options.deadlineMinutes'].map((name) =>
-			this.fieldOf(name),
-		);
-		const isShown = (field?: INodeProperties) =>
-			field?.displayOptions?.show?.['/operation']?.includes(operation) ?? field !== undefined;
-		return options.find(isShown)?.displayName;
+		const isShown = (name: string) => {
+			const field = this.fieldOf(name);
+			return (
+				field?.displayOptions?.show?.['/operation']?.includes(operation) ?? field !== undefined
+			);
+		};
+		const limits = ['options.timeout', 'tuning.timeout', 'options.deadlineMinutes'];
+		const shown = limits.find(isShown);
+		return shown && `"${this.labelOf(shown)}" under ${this.labelOf(shown.replace(/\..*/, ''))}`;
 	}
 
 	/**
@@ -129,6 +132,11 @@ export class Item extends Reader {
 		return this.context.getInputData()[this.index] as INodeExecutionData;
 	}
 
+	override get emptyItemFix(): string | undefined {
+		const { json, binary } = this.input;
+		return isEmpty(json) && isEmpty(binary) ? EMPTY_ITEM_FIX : undefined;
+	}
+
 	/**
 	 * Checks that this item and the first item have the same credential data.
 	 *
@@ -158,6 +166,10 @@ export class Item extends Reader {
 		return (await callOrThrow(this.context, this.connection.send, request, toError)).answer;
 	}
 }
+
+/** n8n does not run a node without items. With "Always Output Data", it makes an item of nothing. */
+const EMPTY_ITEM_FIX =
+	'The item itself is empty: the node before found nothing and has "Always Output Data" switched on, or is a manual trigger. Look at the output of that node, and have it give the data, or no item.';
 
 /** The paths of the ID fields, also of those in collections, last field first. */
 const idPaths = (fields: INodeProperties[]): string[][] =>

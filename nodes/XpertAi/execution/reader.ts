@@ -92,11 +92,19 @@ export class Reader {
 		return this.refuse({ field: `"${this.labelOf(name)}"`, rule, value, fix });
 	}
 
+	/** What to do about a missing value where the input item itself is empty; undefined for all other items. */
+	get emptyItemFix(): string | undefined {
+		return undefined;
+	}
+
 	/** Throws an "is empty" error if a parameter is an expression. The caller checks that the result is empty. */
-	refuseIfExpression(name: string): void {
-		const rule = 'is empty: its expression gave nothing for this item';
-		if (isExpression(givenFor(this.node, name)))
-			this.refuseField(name, rule, undefined, EMPTY_EXPRESSION_FIX);
+	refuseIfExpression(name: string, result?: unknown): void {
+		if (!isExpression(givenFor(this.node, name))) return;
+		const [gave, fix] = isNothing(result)
+			? ['nothing', this.emptyItemFix ?? EMPTY_EXPRESSION_FIX]
+			: ['only blanks', BLANK_FIX];
+		const rule = `is empty: its expression gave ${gave} for this item`;
+		this.refuseField(name, rule, undefined, fix);
 	}
 
 	/**
@@ -115,7 +123,7 @@ export class Reader {
 			this.refuseField(name, 'is nested too deeply');
 		}
 		const value = locatorValue(resolved);
-		if (isBlank(value) && this.fieldOf(name)?.required) this.refuseIfExpression(name);
+		if (isBlank(value) && this.fieldOf(name)?.required) this.refuseIfExpression(name, value);
 		return value;
 	}
 
@@ -214,7 +222,7 @@ export class Reader {
 			// A list may have been given as text. Then the issue has the rejected part.
 			value: get(issue, 'params.value') ?? valueAt(value, issue.path),
 			// An address can be pasted into an ID field, whose schema converts it, and not into JSON.
-			fix: issue.code === 'custom' && isIdRule(rule) ? ID_FIX : undefined,
+			fix: issue.code === 'custom' && isIdRule(rule) ? ID_FIX : missingFix(issue, naming),
 		});
 	}
 
@@ -260,6 +268,14 @@ const fieldFinder = memoize((fields: INodeProperties[]) =>
 fieldFinder.cache = new WeakMap();
 
 const GENERAL_FIX = 'Correct the value, or the expression or column it comes from.';
+
+/** How to correct a field of the panel that is empty. A missing part of JSON has no field of its own. */
+const missingFix = (issue: ZodIssue, { fields }: Naming): string | undefined =>
+	fields && issue.code === 'invalid_type' && issue.received === 'undefined'
+		? 'Fill in this field. Blanks alone do not count.'
+		: undefined;
+
+const BLANK_FIX = 'Leave such items out before, with a Filter node, or correct the expression.';
 
 const TOO_DEEP = 'is nested too deeply or too long to be sent';
 

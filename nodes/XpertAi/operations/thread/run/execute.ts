@@ -1,4 +1,4 @@
-import { attempt, compact, isEmpty, isError, pick, uniq } from 'lodash';
+import { attempt, compact, isEmpty, isError, map, pick, uniq } from 'lodash';
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 
@@ -48,7 +48,7 @@ export async function executeAsking(
 	const waits = then === 'wait';
 	let stopError: ItemError | undefined;
 	let atOnce: number | undefined;
-	let lacksSession = false;
+	const lacking = new Set<RunRequest['lacksChat']>();
 	const errorOf = (item: Item, caught: unknown, asReply: boolean) => {
 		const error = item.asError(caught);
 		const isStopped = context.getExecutionCancelSignal()?.aborted;
@@ -63,7 +63,7 @@ export async function executeAsking(
 			return readRunRequest(item, kind, waits);
 		});
 		if (isError(request)) errorOf(item, request, asReply);
-		else lacksSession ||= request.lacksSession;
+		else lacking.add(request.lacksChat);
 		const run = async (turn: Turn) => {
 			const chat = waits ? chatOf(item, request) : undefined;
 			try {
@@ -88,12 +88,16 @@ export async function executeAsking(
 	});
 	const output = compact(await inThreadQueues(work, atOnce ?? 1, () => stopError === undefined));
 	if (stopError) throw stopError;
-	addHints(context, compact([lacksSession && NO_SESSION, ...hintsAt(output)]));
+	addHints(context, [...map(compact([...lacking]), (what) => NEW_HINTS[what]), ...hintsAt(output)]);
 	return output;
 }
 
-const NO_SESSION =
-	'The chat message has no sessionId: each message begins a new conversation. Hand one on, or set a key.';
+/** Why each message began a new conversation, by what was lacking. */
+const NEW_HINTS = {
+	session:
+		'The chat message has no sessionId: each message begins a new conversation. Hand one on, or set a key.',
+	chat: '"Conversation" is "Of This Chat", and no Chat Trigger started this execution, or this is a loop: each message begins a new conversation. If that is meant, choose "New"; otherwise "With a Key".',
+};
 
 /** The chat for the answer or the error of an item. Undefined if the node shows nothing in a chat. */
 function chatOf(item: Item, request: RunRequest | Error): Chat | undefined {

@@ -82,7 +82,7 @@ const FILTER_ADVICE: Record<string, string> = {
 		'Only the filter of a step takes it: {"context": {"env": …}} in "Additional Fields (JSON)".',
 	'Required fixed-filter variable': 'Give it in "Values for Filters", and ask anew.',
 	'Unknown knowledge filter field':
-		'The knowledgebase does not know this field: add it to its Metadata Schema, or correct the filter of the assistant.',
+		'The knowledgebase does not know this field: add it with Knowledgebase: Update, field "Metadata Schema", or correct the filter of the assistant on the server.',
 	"Value type does not match|Filter strings cannot|Field '.*' requires|Value is not allowed for":
 		'Correct the value in "Values for Filters", and ask anew.',
 };

@@ -39,7 +39,7 @@ export type RunRequest = ReturnType<typeof readRunRequest>;
  */
 export function readRunRequest(item: Item, kind: RunKind, waits: boolean) {
 	const { options } = item.settings(runSettings);
-	const { key, threadId, runOn, lacksSession = false } = placeOf(item, kind);
+	const { key, threadId, runOn, lacksChat } = placeOf(item, kind);
 	// If a conversation key is set, the thread ID below depends on the assistant, so additional fields must not change
 	// the assistant.
 	const body = runBodyOf(item, kind, key === undefined ? [] : ['assistant_id']);
@@ -48,8 +48,7 @@ export function readRunRequest(item: Item, kind: RunKind, waits: boolean) {
 	return {
 		item,
 		runOn,
-		/** Whether the message came from a chat without a session. */
-		lacksSession,
+		lacksChat,
 		// With a key, `openByKey` derives the actual thread ID from this value.
 		threadId: key === undefined ? threadId : derivedId(String(body.assistant_id), key),
 		body,
@@ -67,7 +66,8 @@ interface RunPlace {
 	runOn: Exclude<z.output<typeof threadSource>, 'auto'>;
 	key?: string;
 	threadId?: string;
-	lacksSession?: boolean;
+	/** Why "Of This Chat" means a new conversation: no chat at all, or a chat message without a session. */
+	lacksChat?: 'chat' | 'session';
 }
 
 /** Returns where the message goes. Without a chat session, "Automatic" means a new conversation. */
@@ -76,7 +76,14 @@ function placeOf(item: Item, kind: RunKind): RunPlace {
 	if (chosen === 'existing') return { runOn: chosen, threadId: item.filledText('threadId') };
 	if (chosen === 'key') return { runOn: chosen, key: conversationKeyOf(item) };
 	const session = chosen === 'auto' ? chatSessionOf(item) : undefined;
-	if (isNil(session)) return { runOn: 'new', lacksSession: session === null };
+	if (isNil(session)) {
+		// In a tool, the setting is left over from a node: the panel does not offer it.
+		const isOutside = chosen === 'auto' && !isTool(item.context);
+		return {
+			runOn: 'new',
+			lacksChat: session === null ? 'session' : isOutside ? 'chat' : undefined,
+		};
+	}
 	const key = checkedKey(item, session, 'The sessionId of the Chat Trigger', true);
 	return { runOn: 'key', key };
 }

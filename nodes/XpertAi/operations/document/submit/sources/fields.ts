@@ -59,7 +59,7 @@ function refuseUnmapped(item: Item): never {
 	const columns = Object.keys(item.input.json).slice(0, MAX_COLUMNS_NAMED);
 	const found = columns.length > 0 ? `; the item has ${columns.join(', ')}` : '';
 	const rule = `must give the document a name, a text, a page, a chunk, a file ID or an address${found}`;
-	return item.refuseField('documentFields', rule);
+	return item.refuseField('documentFields', rule, undefined, item.emptyItemFix);
 }
 
 const MAX_COLUMNS_NAMED = 5;
