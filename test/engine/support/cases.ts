@@ -421,7 +421,7 @@ const CASES: Case[] = [
 		sends: 'POST /threads/{threadId}/copy',
 		body: {},
 		bad: () => ({ threadId: '={{ "  " }}' }),
-		refusal: /"Thread" is empty: its expression gave nothing for this item$/,
+		refusal: /"Thread" is empty: its expression gave only blanks for this item$/,
 		answer: { thread_id: 't' },
 	},
 	{
