@@ -53,7 +53,7 @@ export function affectsAll(failure: Failure, fileId?: string | null): boolean {
 /** Advice for documents whose processing failed. Each key is a regular expression that matches the failure reason. */
 const ADVICE: Record<string, string> = {
 	'embedding model not set|copilot not set':
-		'The knowledgebase has no embedding model that the server can use. Give it one with Knowledgebase: Create or Update, field Embedding Model: the ID of a copilot that offers it stands in the address of its page on the server.',
+		'The knowledgebase has no embedding model that the server can use. Give it one with Knowledgebase: Create or Update, field Embedding Model. The Copilot ID stands on the server under Settings, AI Copilot, at the icon of the provider.',
 	'Symbol\\.asyncIterator': `Servers read files and nothing else, and this document has none. Send its text ${WITH_A_FILE}.`,
 	'unable to resolve a readable file': `The server looks for File Path on its own disk. Leave it out, and send the file with "Documents From" set to ${SOURCES.files.name}.`,
 	EISDIR:
