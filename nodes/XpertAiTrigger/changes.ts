@@ -119,6 +119,7 @@ export function nextMemory(
 		...toKnown(one),
 		tries: triesOf(memory, one) + Number(tried.has(changeKey(one))),
 	}));
+	// The first entry of a change wins: a handled change must lose its `tries`.
 	const known = uniqBy([...handled.map(toKnown), ...seen, ...memory.known], changeKey);
 	return {
 		watched: memory.watched,

@@ -31,7 +31,7 @@ const FIRST_LINES = 400;
 
 /**
  * Reads the records of a file, in groups. The file contains JSON lines, a JSON array, or one JSON value. Yields a
- * `issue` for an invalid line or an invalid file.
+ * record with an `issue` for an invalid line or an invalid file.
  *
  * @param text the text of the file, in chunks of any size
  */

@@ -160,7 +160,8 @@ const journalVersionOf = (page: ReadNote[]) =>
 	JSON.stringify(page.map((note) => isReadable(note) && [note.run, note.open, note.body.length]));
 
 /**
- * Reads the pages in a slot. Replaces pages of merged runs by empty arrays.
+ * Reads the pages in a slot. The index in the result is the page number. Pages of merged runs become empty arrays. Reads
+ * blocks of `SIZES.pages` pages, until a block has neither a note of a later run nor a damaged note.
  *
  * @param run number of any run that uses the slot
  * @param after number of the last run that is merged into the memory

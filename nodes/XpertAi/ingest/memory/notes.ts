@@ -36,7 +36,7 @@ const headerSchema = z.object({
 	run: counter.default(0),
 	/**
 	 * The state of the lease, in the note `lease`.
-	 * `by`, `since`: title and start time of the run that holds the lease.
+	 * `by`, `since`: description and start time of the run that holds the lease.
 	 * `ended`: whether the lease has been released.
 	 * `sent`: number of the last run that began to send.
 	 * `root`: the `run` of the root note.

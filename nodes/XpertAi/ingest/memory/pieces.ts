@@ -39,7 +39,10 @@ interface PiecesOptions {
 	forgetLost?: boolean;
 }
 
-/** The root note and the pieces: what all runs have stored that are merged into the memory. */
+/**
+ * The root note and the pieces. They hold what the runs have stored, up to the last run that was merged into the
+ * memory.
+ */
 export class Pieces {
 	readonly known = new Fingerprints();
 	/** The header of the root note. */

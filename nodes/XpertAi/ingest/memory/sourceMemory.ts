@@ -172,6 +172,7 @@ export class SourceMemory {
 		return await this.exclusively(async () => {
 			await this.prepareToSend();
 			const names = await this.names.collect(SIZES.names);
+			// Without these names the batch is still sent. Later runs know that the list of names has gaps.
 			const write = async () => await this.notes.write(...names);
 			if (names.length > 0 && (await orFailure(write))) this.names.counted.areAll = false;
 			const entries = [...hashes].map(([id, contentHash]) => {
