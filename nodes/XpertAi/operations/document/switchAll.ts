@@ -125,9 +125,10 @@ async function switchGroup(first: Item, documents: RequestedDocument[], disabled
 }
 
 /**
- * The server clears what Enable does not send, which is all but the name.
+ * Returns a hint that enabled documents have lost their fields. Enable sends only the ID and the name, and the server
+ * clears all other fields.
  *
- * @param onlyStored whether Submit takes a document for unchanged that has no processing status
+ * @param onlyStored whether Submit treats a document without a processing status as unchanged
  */
 function enabledHint(count: number, onlyStored = false): string {
 	const [them, are] = count === 1 ? ['it', 'it is'] : ['them', 'they are'];

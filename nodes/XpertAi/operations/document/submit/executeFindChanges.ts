@@ -58,6 +58,7 @@ export async function executeFindChanges({ items }: Execution): Promise<INodeExe
 	return [
 		...sortBy(submission.tally.reports, 'item.index').flatMap(({ item, error, plan }) => {
 			if (error) return item.failed(error);
+			// No plan: the run stopped before it compared this document.
 			return plan === undefined || plan === 'unchanged'
 				? []
 				: { ...item.input, ...item.output(item.input.json) };

@@ -57,7 +57,8 @@ export function readyDocument(
 	const report: DocumentReport = { item, name, key, id, hadNul, isUploaded, isTracked };
 	const json = jsonWithId(found, record, id);
 	const [pages, chunks] = [record.pages, record.chunks].map(idsOf);
-	// The content is in the JSON. A second copy would only need memory.
+	// The content is in the JSON. A second copy would only need memory. A document with a file keeps its content, because
+	// its JSON is made again after the upload.
 	if (!file) Object.assign(record, { metadata: null, pages, chunks });
 	return { record, json, bytes: Buffer.byteLength(json), report, id, isNew, key, file };
 }

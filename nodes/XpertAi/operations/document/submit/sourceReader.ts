@@ -74,7 +74,7 @@ export class SourceReader {
 	}
 
 	/**
-	 * Prepares a document for sending.
+	 * Prepares a document for sending, and reports it as read.
 	 *
 	 * @returns undefined if the document must not be sent
 	 */

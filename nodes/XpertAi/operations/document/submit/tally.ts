@@ -40,11 +40,11 @@ export const newTally = () => ({
 	hints: new Map<string, number>(),
 	/** The names of the sources that a hint is about. */
 	hintSources: new Map<string, Set<string>>(),
-	/** Documents that a later document of the run replaces, with the names of the first. */
+	/** Documents that a later document of the run replaces, with the first few names. */
 	replaced: { count: 0, names: [] as string[] },
 	/** The columns that match no field of a document, with Map Automatically. */
 	unusedColumns: new Set<string>(),
-	/** How often each case of `DOUBTS` occurred. */
+	/** How often each case of `INPUT_HINTS` occurred. */
 	inputHints: mapValues(INPUT_HINTS, () => 0),
 });
 
@@ -72,7 +72,7 @@ const MAX_FAILED_LISTED = 1000;
 /** Maximum number of names in the hint about replaced documents. */
 const MAX_REPLACED_NAMED = 3;
 
-/** Counts the `DOUBTS` that apply to a document. */
+/** Counts the `INPUT_HINTS` that apply to a document. */
 function countInputHints(
 	{ inputHints }: Tally,
 	{ isNew, report, record }: ReadyDocument<DocumentReport>,

@@ -54,7 +54,7 @@ function mappedColumns(item: Item) {
 	return mapColumns(omitBy(present, isNil));
 }
 
-/** Rejects an item of which no field of a document was filled. Names the columns of the item. */
+/** Rejects an item that gives the document neither a name nor content. The error names the first columns of the item. */
 function refuseUnmapped(item: Item): never {
 	const columns = Object.keys(item.input.json).slice(0, MAX_COLUMNS_NAMED);
 	const found = columns.length > 0 ? `; the item has ${columns.join(', ')}` : '';

@@ -16,7 +16,7 @@ const ZIP_FORMATS = ['docx', 'epub', 'pptx', 'xlsx'];
  * Detects the format of a file from its first bytes.
  *
  * @param named the format that the file name and the MIME type give
- * @returns the file extension, OLD_OFFICE, or `undefined` if the bytes show no format
+ * @returns the file extension or OLD_OFFICE; `undefined` if the bytes show no format, or text under a fitting name
  */
 export function shownFormat(
 	head: Buffer,
@@ -34,6 +34,7 @@ export function shownFormat(
 		return [extension, fileType('', mimeType).extension, `${old?.toLowerCase()}x`].find(
 			(one) => one !== undefined && ZIP_FORMATS.includes(one),
 		);
+	// A text that is named like an old Office file, e.g. an HTML page called `report.xls`.
 	if (!old || extension !== undefined || !readsAsText) return undefined;
 	return isHtml(bytes) ? 'html' : 'txt';
 }
