@@ -39,6 +39,7 @@ export function withDeadline({ send, ...limits }: ApiClient & { deadline: number
 	let earliest = 0;
 	const sendInTime: Send = async (request) => {
 		const { method, path, apiRoot = API_ROOT } = request;
+		// A pause that is already over never makes a request too late.
 		const isTooLate = earliest > Math.max(deadline, clock.now());
 		const pause = earliest - clock.now();
 		if (pause > 0 && !isTooLate) await wait(pause);

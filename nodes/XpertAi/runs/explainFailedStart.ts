@@ -19,7 +19,10 @@ export async function explainMissingThread(run: Run, otherwise: NoAnswer): Promi
 	return { ...failed(reason, advice), failure: otherwise.failure };
 }
 
-/** Returns the result of a run that the server rejected. */
+/**
+ * Returns the result of a start that the server rejected. If the answer may mean that the thread is missing, checks this
+ * first.
+ */
 export async function explainFailedStart(run: Run, failure: Failure): Promise<NoAnswer> {
 	const result: NoAnswer = { status: 'failed', failure };
 	// If the thread does not exist, the server may answer 500 instead of 404.

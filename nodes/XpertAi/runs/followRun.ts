@@ -49,12 +49,14 @@ export async function waitForRunResult(
 		await join(run, joinId, events);
 		facts.conversationId ??= events.conversationId;
 		if (events.isComplete && decided && (await isBeforeDecision(run, events, decided))) {
+			// The stream has shown the part before the decision. Read on without a pause.
 			events.resume(listener);
 			hasAllParts = true;
 			continue;
 		}
 		// Use the stream only if it has the ID of this run. A different ID may belong to another run.
 		if (events.isComplete && events.isWhole && joinId === run.runId) {
+			// `planFor` asks which run was followed last (see `followedRun`).
 			followedRun.runId = run.runId;
 			const result = await resultOfStream(run, events);
 			return hasAllParts ? result : await withStoredParts(run, result);
@@ -106,8 +108,8 @@ async function settledResult(
 }
 
 /**
- * Replaces the parts of an answer with sources by those of the stored message, which also contains the parts from before
- * a decision. So the sources keep the numbers that they had before the decision.
+ * If the answer has sources, replaces its parts by those of the stored message. The stored message also has the parts
+ * from before a decision, so the sources keep their numbers. Returns the result unchanged if the stored text differs.
  */
 async function withStoredParts(run: RunClient, result: RunResult): Promise<RunResult> {
 	if (!('parts' in result) || sourcesOf(result.parts).list(new Set()).length === 0) return result;

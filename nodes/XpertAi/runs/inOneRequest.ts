@@ -57,7 +57,8 @@ export async function waitInOneRequest(run: Run): Promise<RunResult> {
 	if ('status' in free) return free;
 	const { before } = free;
 	run.facts.conversationId ??= before?.metadata?.id;
-	// A decision or a retry on a thread without a question would keep the thread busy forever.
+	// `before` is undefined: the server shows no state of this thread, so it probably had no run. A decision or a retry
+	// would keep such a thread busy forever.
 	if (kind !== 'message' && !before) return await explainMissingThread(run, neverRan(kind));
 	const isIdle = before?.status === 'idle' || before?.status === 'error';
 	if (kind === 'decision' && isIdle) return NOTHING_TO_DECIDE;

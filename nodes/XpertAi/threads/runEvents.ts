@@ -63,7 +63,10 @@ export interface Listener {
 	onText: (piece: string, isNew: boolean) => void;
 	/** The result of a tool or workflow step. */
 	onToolResult: (answer: unknown) => void;
-	/** The parts from before a decision, before the first piece of the answer to the decision. */
+	/**
+	 * Called when the stream goes on after a decision, before the first piece of the new answer. Gets the parts from
+	 * before the decision.
+	 */
 	onEarlier?: (parts: Part[]) => void;
 }
 
@@ -108,7 +111,8 @@ export class RunEvents {
 	 * Adds an event of the stream. Ignores repeated events, and data that is not an event, such as `[DONE]`. Passes over an
 	 * event of an unknown type without moving `lastId`, because its ID may not be in the order of the others.
 	 *
-	 * @returns whether the event has an ID and was not seen before, so that the run goes on
+	 * @returns true if the event has an ID that was not seen before, so that the run goes on. An event without an ID is
+	 * applied, but returns false.
 	 */
 	addEvent({ id, data }: ServerEvent): boolean {
 		const event = eventSchema.safeParse(parseAnswer(data)).data;
@@ -239,7 +243,7 @@ export class RunEvents {
 		this.listener?.onText(own, isNew);
 	}
 
-	/** Appends a text to the last part, or adds a new part. */
+	/** Appends a text to the last text if both have the same ID and type. Otherwise, or if `isNew`, adds a new part. */
 	private append(part: Part, text: string, isNew = false) {
 		const last = this.parts.at(-1);
 		const isNext = last?.id === part.id && last?.type === part.type && last?.text !== undefined;

@@ -82,7 +82,7 @@ export async function listRuns(client: ApiClient, threadId: string) {
 export const startedRuns = (runs: RunRecord[]): RunRecord[] =>
 	runs.filter((run) => run.assistant_id);
 
-/** The run that started last. */
+/** The run that started last, among the real runs (see `startedRuns`). */
 export const newestOf = (runs: RunRecord[]): RunRecord | undefined =>
 	maxBy(startedRuns(runs), runSortKey);
 

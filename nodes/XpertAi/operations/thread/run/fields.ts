@@ -325,7 +325,6 @@ const runId = idField('runId', 'Run ID', 'The run, by the runId that Thread: Sta
 	required: true,
 });
 
-/** The parameters of Thread: Cancel Run. */
 export const cancelFields: INodeProperties[] = [threadOfRun, runId, runOptions];
 
 /** The parameters of Thread: Get Run and of Thread: Wait for Run. */
