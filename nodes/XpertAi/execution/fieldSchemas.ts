@@ -58,7 +58,7 @@ const stringSchema = converted(
 	(_, raw) => (hasLostDigits(raw) && LOST_DIGITS) || (isBroken(raw) && LONE_SURROGATE_RULE),
 );
 
-/** The schema of a required text. A text of blanks is an empty text. */
+/** The schema of a required text. A blank text counts as missing. */
 const filledString = z.preprocess((raw) => (isBlank(raw) ? undefined : raw), stringSchema);
 
 /** Splits a comma-separated text into a list. A missing value gives an empty list. */

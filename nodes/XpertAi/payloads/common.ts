@@ -156,7 +156,10 @@ export const jsonValue = new Converting(z.unknown(), (raw, refuse): unknown => {
 /** Matches a luxon DateTime that n8n has converted to text. */
 const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}[+-]\d\d:\d\d$/;
 
-/** Converts a Date, a luxon DateTime, or a text that matches `DATE_TIME` to ISO 8601 in UTC. */
+/**
+ * Converts a Date, a luxon DateTime, or a text that matches `DATE_TIME` to ISO 8601 in UTC. Returns anything else
+ * unchanged.
+ */
 export function utcText(raw: unknown): unknown {
 	const text = isoText(raw);
 	const isDate = typeof text === 'string' && (text !== raw || DATE_TIME.test(text));

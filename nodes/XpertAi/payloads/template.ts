@@ -224,7 +224,7 @@ function endsOperand(token?: Token): boolean {
 	return type === 'sign' ? CLOSING.includes(text) : !(type === 'word' && OPERATORS.includes(text));
 }
 
-/** Takes a template literal apart. Returns undefined if it has no end. */
+/** Takes a template literal apart. Returns undefined if it has no end, or if a `${…}` has no readable code. */
 function templateLiteral(source: string, start: number) {
 	const pieces: Template[] = [];
 	const text = /(?:[^`\\$]|\\[^]|\$(?!\{))*/y;

@@ -37,7 +37,6 @@ export const conversationLocator: INodeProperties = listLocator(
 	'searchConversations',
 );
 
-/** Selects an uploaded file by its `storageFileId`. */
 export const fileLocator: INodeProperties = locator(
 	'fileId',
 	'File',

@@ -10,7 +10,7 @@ const MAX_ACCOUNTS = 1_000;
 export function cachedByAccount<Entry>(create: () => Entry) {
 	const entries = new Map<string, Entry>();
 	return {
-		/** Returns the entry of an account, or adds a new entry. */
+		/** Returns the entry of an account. Creates it if it is missing. */
 		of: (account: string): Entry => {
 			const entry = entries.get(account) ?? create();
 			entries.set(account, entry);

@@ -61,7 +61,10 @@ export const NETWORK_REASONS = new Map([
 	],
 ]);
 
-/** Matches the error codes of a TLS connection that could not be opened, besides those of certificates. */
+/**
+ * Matches error codes of a TLS connection that could not be opened. Some certificate errors have other codes, see
+ * `CERTIFICATE_REASONS`.
+ */
 const TLS_CODE = /^(EPROTO|ERR_TLS_.+|CERT_.+)$/;
 
 /** Matches the TLS errors that occur when a server answers in plain HTTP. */
