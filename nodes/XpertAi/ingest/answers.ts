@@ -3,12 +3,12 @@ import { get } from 'lodash';
 import type { ReadyDocument } from './facts';
 import { recordId } from './routes';
 
-type Sent = Pick<ReadyDocument<unknown>, 'id' | 'isNew' | 'record'>;
+type Sent = Pick<ReadyDocument<unknown>, 'id' | 'lacksStableId' | 'record'>;
 
 /**
  * Finds the record of each sent document in the answer of the server. Matches by ID. If the server replaced an ID,
  * matches by position, because servers keep the order of the request. The server may replace only two kinds of IDs: the
- * ID of a new document (`isNew`), and an ID with incremental sync (see `isSameSource`).
+ * ID of a document that has no stable ID (`lacksStableId`), and an ID with incremental sync (see `isSameSource`).
  *
  * @param answer the parsed answer
  * @param rows IDs of the journal rows in the request, in lower case
@@ -25,7 +25,9 @@ export function answeredRecords(sent: Sent[], answer: unknown, rows: string[] = 
 		const id = ids[index];
 		if (byId.has(ownId)) return byId.get(ownId);
 		if (id === undefined || records.length !== sent.length) return undefined;
-		const isOwn = document.isNew ? !sentIds.includes(id) : isSameSource(document, records[index]);
+		const isOwn = document.lacksStableId
+			? !sentIds.includes(id)
+			: isSameSource(document, records[index]);
 		return isOwn ? records[index] : undefined;
 	});
 }

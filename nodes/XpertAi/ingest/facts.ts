@@ -24,7 +24,7 @@ export interface ReadyDocument<Report> {
 	/** The ID of the document. The server replaces a stored document that has the same ID. */
 	id: string;
 	/** Whether later runs cannot recognize the document. True if its ID is random or is not a UUID. */
-	isNew?: boolean;
+	lacksStableId?: boolean;
 	/** The key from which the ID is derived, if any. */
 	key?: string;
 	/**

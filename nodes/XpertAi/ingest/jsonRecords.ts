@@ -16,7 +16,7 @@ interface Line {
 }
 
 /** Maximum number of lines or records in one group. */
-const MAX_GROUPED = 100;
+const MAX_LINES_IN_GROUP = 100;
 
 /** Maximum number of characters to parse as one JSON text. The JSON text is a line or a whole file. */
 const MAX_VALUE_LENGTH = 32 * 2 ** 20;
@@ -49,7 +49,7 @@ export async function* jsonRecords(text: AsyncIterable<string>): AsyncGenerator<
 		else if (length > MAX_VALUE_LENGTH)
 			return yield [{ position: 'The file', issue: LINE_TOO_LONG }];
 	}
-	if (held.length > 0) yield* chunk([...recordsInWholeFile(held)], MAX_GROUPED);
+	if (held.length > 0) yield* chunk([...recordsInWholeFile(held)], MAX_LINES_IN_GROUP);
 }
 
 const LINE_TOO_LONG =
@@ -63,7 +63,7 @@ async function* filledLines(chunks: AsyncIterable<string>): AsyncGenerator<Line[
 		for (const [index, part] of piece.split('\n').entries()) {
 			if (index > 0) {
 				if (text) lines.push({ number, text });
-				if (lines.length >= MAX_GROUPED) yield lines.splice(0);
+				if (lines.length >= MAX_LINES_IN_GROUP) yield lines.splice(0);
 				number += 1;
 				text = '';
 			}

@@ -177,9 +177,13 @@ const LARGE_BYTES = 1024 * 1024;
 const isOverload = (failure: Failure, body: string) =>
 	isOverdue(failure) || (isCutOff(failure) && Buffer.byteLength(body) >= LARGE_BYTES);
 
-/** Content hashes by document ID. Skips documents that later runs cannot recognize (`isNew`). */
+/** Content hashes by document ID. Skips documents that later runs cannot recognize (`lacksStableId`). */
 const hashesOf = (batch: Batch<unknown>) =>
-	new Map(batch.flatMap(({ id, isNew, contentHash = '' }) => (isNew ? [] : [[id, contentHash]])));
+	new Map(
+		batch.flatMap(({ id, lacksStableId, contentHash = '' }) =>
+			lacksStableId ? [] : [[id, contentHash]],
+		),
+	);
 
 /** A batch, or a part of a split batch, with the results of earlier requests. */
 interface Attempted<Report> {

@@ -26,7 +26,7 @@ const A = prepared({ name: 'A' }, 0, ID_A);
 const B = prepared({ name: 'B' }, 1, ID_B);
 const ofNewId = {
 	...prepared({ name: 'C' }, 2, 'cccccccc-1111-4000-8000-000000000000'),
-	isNew: true,
+	lacksStableId: true,
 };
 
 const recordA = { id: ID_A, name: 'A' };
@@ -138,7 +138,10 @@ describe('every recorded success', () => {
 	it.each(all)('shows all documents as stored: $name', ({ sent, answer }) => {
 		const documents = sent.map((document: unknown, place) => {
 			const { id } = Object(document) as { id?: string };
-			return { ...prepared(document as DocumentRecord, place, id), isNew: id === undefined };
+			return {
+				...prepared(document as DocumentRecord, place, id),
+				lacksStableId: id === undefined,
+			};
 		});
 		expect(answeredRecords(documents, answer)).not.toContain(undefined);
 	});

@@ -21,7 +21,10 @@ import { answered, broken, failed, succeeded } from './support/outcomes';
 type Told = DocumentFact<number>;
 
 function waiting(models: ModelDocument[]): Array<ReadyDocument<number>> {
-	return models.map((model) => ({ ...prepared(model, model.key, model.id), isNew: model.isNew }));
+	return models.map((model) => ({
+		...prepared(model, model.key, model.id),
+		lacksStableId: model.lacksStableId,
+	}));
 }
 
 function withIds(count: number, bad: Record<number, number> = {}): ModelDocument[] {
@@ -512,7 +515,7 @@ describe('before a batch', () => {
 
 	it('rows of the journal do not count as documents, also when the server gives its own IDs', async () => {
 		const rows: [string, string] = ['{"id":"before"}', '{"id":"behind"}'];
-		const ofNewIds = withIds(2).map((model) => ({ ...model, isNew: true }));
+		const ofNewIds = withIds(2).map((model) => ({ ...model, lacksStableId: true }));
 		const memory = journaling(async () => ({
 			rows,
 			ids: ['before', 'behind'],

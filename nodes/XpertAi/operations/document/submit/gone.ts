@@ -35,7 +35,7 @@ export async function disableMissing(sourceRun: SourceRun): Promise<void> {
 	const why = await reasonToKeep(sourceRun, memory);
 	if (why) return submission.addHint(`Nothing ${dryRun ? 'would be' : 'was'} disabled: ${why}.`);
 	const { statuses, failure } = await fetchStatuses(ids, routes, requiredId);
-	if (failure) return submission.addHint(notAll(failure));
+	if (failure) return submission.addHint(notAllDisabledHint(failure));
 	// Processing had finished, but the state is now `none`: a user has disabled or deleted the document.
 	const isOutAlready = (id: string) =>
 		known.isDone(id, true) && processingState(statuses.get(id)) === 'none';
@@ -89,7 +89,7 @@ export async function disableMissing(sourceRun: SourceRun): Promise<void> {
 			submission.add({ outcome: 'disabled', ...names.get(id), id });
 		},
 	});
-	if (notDisabled) submission.addHint(notAll(notDisabled));
+	if (notDisabled) submission.addHint(notAllDisabledHint(notDisabled));
 }
 
 /** A document that was enabled by hand has no status either, so it may still be found. */
@@ -138,7 +138,7 @@ async function refuseOtherKeys(
 const MODE_UNKNOWN =
 	'Disabled in a sub-workflow: this n8n does not say whether its parent was only tested, so it counts as scheduled.';
 
-const notAll = (failure: Failure) =>
+const notAllDisabledHint = (failure: Failure) =>
 	asHint(`Documents that are gone were not all disabled. ${failureMessage(failure)}`);
 
 /** Returns why no documents may be disabled, or `undefined` if they may be disabled. */

@@ -21,7 +21,7 @@ function jsonWithId(found: FoundDocument, record: DocumentRecord, id: string) {
 }
 
 /** The IDs of pages or chunks. */
-const idsOf = (parts: DocumentRecord['pages']) => parts?.map(({ id }) => ({ id }));
+const withOnlyIds = (parts: DocumentRecord['pages']) => parts?.map(({ id }) => ({ id }));
 
 /** The hash of a version or of a record, with a prefix from `MARKS`. */
 export function hashOf({ bytes, json, record: { fileUrl } }: Document, version?: string): string {
@@ -52,13 +52,14 @@ export function readyDocument(
 	const id = ownId || randomUUID();
 	const record = inFolder({ ...found.record, id }, knowledgebaseId);
 	const isUploaded = file !== undefined;
-	const isNew = key === undefined && !isUuid(ownId ?? '');
+	const lacksStableId = key === undefined && !isUuid(ownId ?? '');
 	const name = record.name ?? undefined;
 	const report: DocumentReport = { item, name, key, id, hadNul, isUploaded, isTracked };
 	const json = jsonWithId(found, record, id);
-	const [pages, chunks] = [record.pages, record.chunks].map(idsOf);
+	const [pages, chunks] = [record.pages, record.chunks].map(withOnlyIds);
 	// The content is in the JSON. A second copy would only need memory. A document with a file keeps its content, because
 	// its JSON is made again after the upload.
 	if (!file) Object.assign(record, { metadata: null, pages, chunks });
-	return { record, json, bytes: Buffer.byteLength(json), report, id, isNew, key, file };
+	const bytes = Buffer.byteLength(json);
+	return { record, json, bytes, report, id, lacksStableId, key, file };
 }

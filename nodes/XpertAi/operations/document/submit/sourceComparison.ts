@@ -19,7 +19,7 @@ const STORED_TWICE = 'also found without a Source Name. Document: Disable takes 
 
 const STORED_BEFORE = 'stored before this source was remembered: what is gone may be found.';
 
-const OLDER = 'Not sent: this is a retry, and other content is stored, perhaps newer';
+const STORED_MAY_BE_NEWER = 'Not sent: this is a retry, and other content is stored, perhaps newer';
 
 /** What `SourceComparison` needs of a run over one source. */
 interface ComparisonContext {
@@ -52,7 +52,7 @@ export class SourceComparison {
 				if (standing === 'unchanged') outcomes.handleFact({ document, outcome: standing, status });
 				else if (standing === 'older') {
 					this.older += 1;
-					outcomes.handleFact({ document, outcome: 'notSent', reason: OLDER });
+					outcomes.handleFact({ document, outcome: 'notSent', reason: STORED_MAY_BE_NEWER });
 				} else changed.push(document);
 			yield changed;
 		}
@@ -116,7 +116,7 @@ export class SourceComparison {
 
 	private async checkStored(documents: Document[]): Promise<void> {
 		const { knowledgebaseId, memory, sourceName } = this.compared;
-		const ids = documents.flatMap(({ id, isNew }) => (isNew ? [] : id));
+		const ids = documents.flatMap(({ id, lacksStableId }) => (lacksStableId ? [] : id));
 		const keys = sourceName === '' ? [] : compact(map(documents, 'key'));
 		// The IDs that these documents have if they were stored without a Source Name.
 		const otherIds = keys.map((key) => derivedId(knowledgebaseId, key));

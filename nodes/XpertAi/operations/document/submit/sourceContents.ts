@@ -37,8 +37,8 @@ export class SourceContents {
 	) {}
 
 	/** Records the ID of a document. If an earlier document has this ID, reports the earlier document as replaced. */
-	recordSeen({ id, isNew, key, report }: Document): void {
-		if (isNew) return;
+	recordSeen({ id, lacksStableId, key, report }: Document): void {
+		if (lacksStableId) return;
 		const released = this.releasedReport(id);
 		// The name of a released document is not kept: its key identifies it, or else the name of the later one.
 		const named = released && { ...released, ...pick(report, key === undefined ? 'name' : 'key') };
@@ -78,7 +78,7 @@ export class SourceContents {
 	/**
 	 * Counts a document in `gaps` if it was not sent, or if its outcome is unclear. Does not count a document with an
 	 * invalid file, or a document that the server rejected for a stated reason. Such a document is certainly present in
-	 * the source. But a rejected document that later runs cannot recognize (`isNew`) always counts.
+	 * the source. But a rejected document that later runs cannot recognize (`lacksStableId`) always counts.
 	 */
 	recordGap(fact: Fact<DocumentReport>): void {
 		const isGap =
@@ -86,7 +86,9 @@ export class SourceContents {
 			fact.outcome === 'notSent' ||
 			(fact.outcome === 'unreadable' && !(fact.error instanceof NodeOperationError)) ||
 			(fact.outcome === 'rejected' &&
-				(fact.document.isNew || !isRejection(fact.failure) || fact.failure.reason === undefined));
+				(fact.document.lacksStableId ||
+					!isRejection(fact.failure) ||
+					fact.failure.reason === undefined));
 		if (isGap) this.gaps += 1;
 	}
 }

@@ -48,8 +48,8 @@ export class SourceOutcomes {
 		if (!('document' in fact)) return;
 		const { document } = fact;
 		this.contents.release(document.id, document.report);
-		const { id, contentHash = '', report, isNew } = document;
-		const memory = isNew ? undefined : this.memory;
+		const { id, contentHash = '', report, lacksStableId } = document;
+		const memory = lacksStableId ? undefined : this.memory;
 		if (fact.outcome === 'stored') {
 			memory?.recordStored(id, contentHash, nameOrKey(document));
 			// Uses the ID in the answer, because the server may keep an earlier ID of the document.

@@ -13,7 +13,7 @@ import { type FoundDocument, refusedKeys, type SourceDocuments } from './sources
 import type { Submission } from './submission';
 
 /** Maximum number of documents that are passed on together. */
-const MAX_GROUPED = 10;
+const MAX_DOCUMENTS_IN_GROUP = 10;
 
 /** Reads the items of a source as documents that are ready to be compared and sent. */
 export class SourceReader {
@@ -55,11 +55,11 @@ export class SourceReader {
 				for await (const some of isFile ? documents : [documents]) {
 					for (const found of some) {
 						count += 1;
-						const document = this.ready(found, item, isHashed);
+						const document = this.prepare(found, item, isHashed);
 						if (document && (!document.file || (await this.hashFile(document))))
 							group.push(document);
 						// A file is passed on at once, so that its upload starts while the next file is read.
-						if (document?.file || group.length >= MAX_GROUPED) yield group.splice(0);
+						if (document?.file || group.length >= MAX_DOCUMENTS_IN_GROUP) yield group.splice(0);
 						if (isOver()) break;
 					}
 					if (isOver()) break;
@@ -78,7 +78,7 @@ export class SourceReader {
 	 *
 	 * @returns undefined if the document must not be sent
 	 */
-	private ready(found: FoundDocument | ItemError, item: Item, isHashed: boolean) {
+	private prepare(found: FoundDocument | ItemError, item: Item, isHashed: boolean) {
 		if (found instanceof Error) return this.handleUnread(item, found);
 		const { submission } = this;
 		const isTracked = submission.settings.output !== 'summary';

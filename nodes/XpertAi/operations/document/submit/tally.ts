@@ -75,12 +75,12 @@ const MAX_REPLACED_NAMED = 3;
 /** Counts the `INPUT_HINTS` that apply to a document. */
 function countInputHints(
 	{ inputHints }: Tally,
-	{ isNew, report, record }: ReadyDocument<DocumentReport>,
+	{ lacksStableId, report, record }: ReadyDocument<DocumentReport>,
 ): void {
 	const { filePath, fileUrl, pages, chunks } = record;
 	const parts = [...(pages ?? []), ...(chunks ?? [])];
 	if (report.hadNul) inputHints.hadNul += 1;
-	if (isNew) inputHints.withoutStableId += 1;
+	if (lacksStableId) inputHints.withoutStableId += 1;
 	if (parts.some(({ id }) => id)) inputHints.withPartIds += 1;
 	if (fileUrl && parts.length > 0) inputHints.pagesBesideFile += 1;
 	if (filePath && !fileUrl) inputHints.filePath += 1;

@@ -17,7 +17,7 @@ export interface ModelDocument extends DocumentRecord {
 	key: number;
 	bad?: number;
 	/** Whether its id was made for this run. */
-	isNew?: boolean;
+	lacksStableId?: boolean;
 	/** Given by documents that may be refused with 404 themselves. */
 	storageFileId?: string;
 }

@@ -11,7 +11,7 @@ export const DOCUMENT_FIELDS = documentFields.map((field) =>
 	field.name === 'parserConfig' ? { ...field, options: parserFields } : field,
 );
 
-const FIELD_NAMES = new Set(DOCUMENT_FIELDS.map(({ name }) => name));
+const DOCUMENT_FIELD_NAMES = new Set(DOCUMENT_FIELDS.map(({ name }) => name));
 
 /** How error messages name the fields of a document. */
 export const DOCUMENT_NAMING: Naming = { fields: DOCUMENT_FIELDS, parameter: 'Document Fields' };
@@ -56,7 +56,7 @@ export function mapColumns(columns: IDataObject, except?: string) {
 	const others: string[] = [];
 	for (const [name, column] of Object.entries(columns)) {
 		if (column === undefined || (isBlank(column) && name !== 'folder')) continue;
-		if (FIELD_NAMES.has(name) && name !== except) fields[name] = column;
+		if (DOCUMENT_FIELD_NAMES.has(name) && name !== except) fields[name] = column;
 		else if (column !== null) others.push(name);
 	}
 	const byName = groupBy(others, (name) => name.toLowerCase().replace(/[\s_-]/g, ''));
