@@ -109,11 +109,11 @@ export function nextMemory(
 	{ wanted, handled, unread }: Record<'wanted' | 'handled' | 'unread', Change[]>,
 ): Memory {
 	const [firstLeft] = differenceBy(newChanges(memory, wanted), handled, changeKey);
-	const left = firstLeft?.at ?? Infinity;
+	const oldestUnhandled = firstLeft?.at ?? Infinity;
 	// `serverTime` limits `since` and `again`, so that a change with a wrong future time cannot hide other changes.
-	const since = Math.min(upTo, left, serverTime + OVERLAP_MS);
-	const settled = Math.min(before.since, serverTime) - OVERLAP_MS;
-	const again = Math.max(memory.again, Math.min(upTo, left, settled));
+	const since = Math.min(upTo, oldestUnhandled, serverTime + OVERLAP_MS);
+	const latestAgain = Math.min(before.since, serverTime) - OVERLAP_MS;
+	const again = Math.max(memory.again, Math.min(upTo, oldestUnhandled, latestAgain));
 	const tried = new Set(unread.map(changeKey));
 	const seen = newChanges(memory, changes).map((one) => ({
 		...toKnown(one),
