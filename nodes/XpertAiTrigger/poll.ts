@@ -7,7 +7,7 @@ import { apiError, callOrThrow, operationError } from '../XpertAi/execution/apiE
 import { PAGE_SIZE } from '../XpertAi/execution/paging';
 import { Reader } from '../XpertAi/execution/reader';
 import { conversationRecord } from '../XpertAi/payloads/bodies';
-import { isJsonObject, textIfAny } from '../XpertAi/payloads/common';
+import { isJsonObject, lenientText } from '../XpertAi/payloads/common';
 import { openTasks, requestOf, waitingMessage, waitsForPerson } from '../XpertAi/threads/tasks';
 import {
 	lastReply,
@@ -46,7 +46,7 @@ import {
  * counts all records of a page.
  */
 const conversationChange = conversationRecord
-	.extend({ title: textIfAny, xpertId: textIfAny, updatedAt: textIfAny })
+	.extend({ title: lenientText, xpertId: lenientText, updatedAt: lenientText })
 	.transform(({ id = '', operation, error, updatedAt = '', xpertId, ...known }) => {
 		const open = { ...openTasks(operation?.tasks), error };
 		return {

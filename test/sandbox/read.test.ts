@@ -8,7 +8,7 @@ import { NAMES_READ } from './support/read';
 const NODES = join(__dirname, '../../nodes');
 
 /** The fields of an object that is read with zod, as the source has them. */
-const FIELD = /\b(\w+): (?:z\b|loose\(|\w+IfAny\b|passages\b|taskCall\b)/g;
+const FIELD = /\b(\w+): (?:z\b|loose\(|lenient\w+\b|passages\b|taskCall\b)/g;
 
 const fieldsOf = (file: string) => {
 	const source = readFileSync(join(NODES, file), 'utf8');

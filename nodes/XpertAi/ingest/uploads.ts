@@ -1,7 +1,7 @@
 import { omit, some } from 'lodash';
 import { z } from 'zod';
 
-import { numberIfAny, textIfAny } from '../payloads/common';
+import { lenientNumber, lenientText } from '../payloads/common';
 import { type ApiClient, call } from '../transport/call';
 import type { Failure } from '../transport/failure';
 import { multipartBody, UPLOADS_AT_ONCE } from '../transport/multipart';
@@ -13,7 +13,7 @@ export type Step<Report> = ReadyDocument<Report> | Fact<Report>;
 type Steps<Report> = Array<Step<Report>>;
 
 /** The fields that the node uses from the answer to an upload. */
-const uploadedFile = z.object({ url: z.string().min(1), id: textIfAny, size: numberIfAny });
+const uploadedFile = z.object({ url: z.string().min(1), id: lenientText, size: lenientNumber });
 
 interface Uploading<Report> {
 	documents: Documents<Report>;

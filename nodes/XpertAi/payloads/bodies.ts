@@ -7,7 +7,7 @@ import {
 	nullableText,
 	openObject,
 	optionalText,
-	textIfAny,
+	lenientText,
 } from './common';
 
 export const assistantFilter = openObject({
@@ -76,7 +76,7 @@ export const MESSAGE_STATUSES = {
 
 const sortOrder = z.record(z.enum(['ASC', 'DESC']));
 
-export const messageSearch = openObject({
+export const messageSearchBody = openObject({
 	where: openObject({
 		role: keyIn(MESSAGE_ROLES).optional(),
 		status: keyIn(MESSAGE_STATUSES).optional(),
@@ -87,7 +87,7 @@ export const messageSearch = openObject({
 
 /** The fields of a conversation that the node reads. A field of an unexpected type counts as missing. */
 export const conversationRecord = z.object({
-	...eachOf(textIfAny, 'id', 'threadId', 'status', 'createdAt'),
+	...eachOf(lenientText, 'id', 'threadId', 'status', 'createdAt'),
 	/** Why the last run failed. An error object is converted to JSON text. */
 	error: z
 		.union([z.string().min(1), freeForm.transform((error) => JSON.stringify(error))])

@@ -33,8 +33,8 @@ export const dateTime = z.string().datetime({
 export const finite = z.number().finite('must be a number');
 
 /** Schemas that treat a value of the wrong type as missing, so that the rest of the record stays readable. */
-export const textIfAny = z.string().optional().catch(undefined);
-export const numberIfAny = z.number().optional().catch(undefined);
+export const lenientText = z.string().optional().catch(undefined);
+export const lenientNumber = z.number().optional().catch(undefined);
 
 /** Returns an object with the same schema for each key. */
 export const eachOf = <Key extends string, Schema extends z.ZodTypeAny>(

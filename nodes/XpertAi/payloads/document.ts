@@ -14,20 +14,20 @@ import {
 import { parserConfig } from './knowledgebase';
 
 /** The Page schema of the API contract. */
-export const page = openObject({
+export const pageSchema = openObject({
 	...recordFields,
 	...eachOf(nullableText, 'pageContent', 'status'),
 	metadata: freeForm.nullish(),
 });
 
 /** The Chunk schema of the API contract. */
-export const chunk = page.extend({ parent: z.unknown() });
+export const chunkSchema = pageSchema.extend({ parent: z.unknown() });
 
 /**
  * A document in a bulk request (E3). The resource mapper in the editor shows the fields in this order, after those in
  * `SHOWN_FIRST`.
  */
-export const document = openObject({
+export const documentSchema = openObject({
 	...recordFields,
 	...eachOf(nullableText, 'name', 'type'),
 	disabled: z.boolean().nullish(),
@@ -40,8 +40,8 @@ export const document = openObject({
 	parent: z.unknown(),
 	...eachOf(nullableText, 'processMsg', 'jobId'),
 	processBeginAt: dateTime.nullish(),
-	pages: z.array(page).nullish(),
-	chunks: z.array(chunk).nullish(),
+	pages: z.array(pageSchema).nullish(),
+	chunks: z.array(chunkSchema).nullish(),
 });
 
 /**
@@ -50,17 +50,19 @@ export const document = openObject({
  * @param names field names, separated by spaces
  */
 const documentWithFields = memoize((names: string) =>
-	openObject(pick(document.shape, names.split(' '))),
+	openObject(pick(documentSchema.shape, names.split(' '))),
 );
 
 /** Returns a document schema with only the fields that `value` has. */
-export function documentWith(value: unknown): typeof document {
-	const names = Object.keys(Object(value)).filter((name) => Object.hasOwn(document.shape, name));
+export function documentWith(value: unknown): typeof documentSchema {
+	const names = Object.keys(Object(value)).filter((name) =>
+		Object.hasOwn(documentSchema.shape, name),
+	);
 	// Sorted, because each order of the fields would otherwise have a schema of its own.
-	return documentWithFields(names.sort().join(' ')) as unknown as typeof document;
+	return documentWithFields(names.sort().join(' ')) as unknown as typeof documentSchema;
 }
 
-export type DocumentRecord = z.infer<typeof document>;
+export type DocumentRecord = z.infer<typeof documentSchema>;
 
 const AZURE = /^(s[eiprstv]|sig|spr|sip|srt|sdd|ses|sk[estv]|skoid|sktid|s[au]oid|scid)$/;
 

@@ -2,7 +2,7 @@ import { sortBy, startCase } from 'lodash';
 import { z } from 'zod';
 import type { FieldType, INodeProperties, ResourceMapperFields } from 'n8n-workflow';
 
-import { document } from '../payloads/document';
+import { documentSchema } from '../payloads/document';
 
 /** Fields that the resource mapper shows by default. The user can add the rest. */
 const SHOWN_FIRST = ['name', 'storageFileId', 'fileUrl'];
@@ -28,7 +28,7 @@ const FIELD_HINTS: Record<string, string> = {
  * automatically maps a column to the field whose ID equals the column name.
  */
 export async function getDocumentFields(): Promise<ResourceMapperFields> {
-	const fields = Object.entries(document.shape).map(([id, schema]) => ({
+	const fields = Object.entries(documentSchema.shape).map(([id, schema]) => ({
 		id,
 		displayName: `${documentFieldName(id)}${FIELD_HINTS[id] ?? ''}`,
 		required: false,
@@ -53,7 +53,7 @@ const MAPPER_TYPES: Record<string, FieldType> = {
 };
 
 /** The document fields as node parameters. The operation Document: Submit uses them to check the mapped values. */
-export const documentFields = Object.entries(document.shape).map(
+export const documentFields = Object.entries(documentSchema.shape).map(
 	([name, schema]): INodeProperties => {
 		const type = documentFieldType(schema);
 		const isPlain = type === 'string' || type === 'number' || type === 'boolean';

@@ -1,6 +1,6 @@
 import { isEqual, isString, isUndefined } from 'lodash';
 
-import { taskValues } from '../threads/tasks';
+import { fieldOfTasks } from '../threads/tasks';
 import { messagesOf, readThread, type ThreadMessage } from '../threads/thread';
 import { repeated } from './client';
 import { failed, type RunResult } from './result';
@@ -15,8 +15,8 @@ export function waitsWithChanges(result: RunResult, decided?: unknown[]) {
 	if (result.status !== 'interrupted') return false;
 	const { interrupt } = result;
 	// After a change of arguments, the waiting tasks have no calls.
-	const isChanged = taskValues('call.id', interrupt).every(isUndefined);
-	return isChanged && isEqual(taskValues('name', interrupt), taskValues('name', decided));
+	const isChanged = fieldOfTasks('call.id', interrupt).every(isUndefined);
+	return isChanged && isEqual(fieldOfTasks('name', interrupt), fieldOfTasks('name', decided));
 }
 
 /**
@@ -36,7 +36,7 @@ export async function checkDecision(
 	const read = async () => await readThread(run, run.threadId);
 	const { answer: state, failure } = await repeated(run, read, ({ ok }) => ok);
 	if (failure) return { ...failed(UNKNOWN_OUTCOME), failure };
-	const calls = taskValues('call.id', decided).filter(isString);
+	const calls = fieldOfTasks('call.id', decided).filter(isString);
 	const isResult = ({ tool_call_id: id }: ThreadMessage) => isString(id) && calls.includes(id);
 	const wasCarriedOut = messagesOf(state).some(isResult);
 	if (wasCarriedOut !== Boolean(rejects) || calls.length === 0)

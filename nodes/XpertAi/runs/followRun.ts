@@ -4,7 +4,7 @@ import { findAnswer } from '../threads/conversation';
 import { RunEvents } from '../threads/runEvents';
 import { joinRun, readRun, SETTLING_MS, stageOf } from '../threads/runsApi';
 import { sourcesOf } from '../threads/sources';
-import { taskValues } from '../threads/tasks';
+import { fieldOfTasks } from '../threads/tasks';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import { isTransient } from '../transport/failure';
 import type { Outcome } from '../transport/request';
@@ -124,10 +124,10 @@ async function withStoredParts(run: RunClient, result: RunResult): Promise<RunRe
  */
 async function isBeforeDecision(run: RunClient, { end }: RunEvents, decided: unknown[]) {
 	if (end.status !== 'interrupted') return false;
-	if (isEqual(taskValues('id', end.tasks), taskValues('id', decided))) return true;
+	if (isEqual(fieldOfTasks('id', end.tasks), fieldOfTasks('id', decided))) return true;
 	const state = await readRunState(run);
 	const interrupt = 'interrupt' in state ? state.interrupt : [];
-	return !isEqual(taskValues('id', end.tasks), taskValues('id', interrupt));
+	return !isEqual(fieldOfTasks('id', end.tasks), fieldOfTasks('id', interrupt));
 }
 
 /** How long the node waits for an event of a stream before it reads the run record. */

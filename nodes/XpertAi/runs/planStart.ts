@@ -3,7 +3,7 @@ import { compact, difference, isString } from 'lodash';
 
 import { type ConversationFacts, findAnswer } from '../threads/conversation';
 import { newestOf, type RunRecord, SETTLING_MS, stageOf, startedRuns } from '../threads/runsApi';
-import { requestOf, taskValues, waitsForPerson } from '../threads/tasks';
+import { requestOf, fieldOfTasks, waitsForPerson } from '../threads/tasks';
 import { sanitize } from '../transport/sanitize';
 import { repeated } from './client';
 import { explainMissingThread } from './explainFailedStart';
@@ -91,7 +91,7 @@ async function planDecision(
 	if (stored?.failure) return { status: 'failed', failure: stored.failure };
 	if (stored?.message?.status === 'aborted') return runCancelled(stored.message.error ?? error);
 	// The server would ignore changes to a call that does not wait, and run the waiting calls unchanged.
-	const calls = taskValues('call.id', tasks);
+	const calls = fieldOfTasks('call.id', tasks);
 	if (difference(run.intent.changes, calls).length > 0) return callsNotWaiting(calls);
 	return { body: withTarget(body, waitingRun.run_id), waitingRun, decided: tasks };
 }

@@ -2,7 +2,7 @@ import { compact, minBy } from 'lodash';
 import { z } from 'zod';
 
 import { conversationRecord } from '../payloads/bodies';
-import { eachOf, textIfAny } from '../payloads/common';
+import { eachOf, lenientText } from '../payloads/common';
 import { anyAnswer } from '../transport/answer';
 import { buildPath } from '../transport/api';
 import { type ApiClient, call } from '../transport/call';
@@ -108,8 +108,8 @@ export async function deleteConversation({ send }: ApiClient, id: string) {
 const messageRecord = z.object({
 	role: z.string(),
 	content: z.unknown(),
-	createdAt: textIfAny,
-	...eachOf(textIfAny.nullish(), 'status', 'error', 'executionId', 'updatedAt'),
+	createdAt: lenientText,
+	...eachOf(lenientText.nullish(), 'status', 'error', 'executionId', 'updatedAt'),
 });
 
 const foundMessages = z

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { textIfAny } from '../payloads/common';
+import { lenientText } from '../payloads/common';
 import { cachedByAccount } from '../transport/accounts';
 import { anyAnswer } from '../transport/answer';
 import { buildPath } from '../transport/api';
@@ -18,7 +18,7 @@ const TIMEOUT_MS = 10_000;
 const ONE_PATH = '/conversations/{id}';
 
 /** A record of a lock. The fields are undefined if there is no such record, or if the server does not show them. */
-const lockRecord = z.object({ id: textIfAny, createdAt: textIfAny, updatedAt: textIfAny });
+const lockRecord = z.object({ id: lenientText, createdAt: lenientText, updatedAt: lenientText });
 
 export type LockRecord = z.infer<typeof lockRecord>;
 

@@ -1,7 +1,7 @@
 import { isEqual, merge } from 'lodash';
 import { z } from 'zod';
 
-import { eachOf, numberIfAny, textIfAny } from '../payloads/common';
+import { eachOf, lenientNumber, lenientText } from '../payloads/common';
 import { parseAnswer } from '../transport/answer';
 import type { ServerEvent } from '../transport/eventStream';
 import type { ConversationFacts } from './conversation';
@@ -14,7 +14,7 @@ import { isTextPart, parseReply, textOf, type ThreadMessage, type ThreadState } 
  * `test/recordings/one-question-1.json` to `one-question-6.json` show.
  */
 
-const listIfAny = z.array(z.unknown()).optional().catch(undefined);
+const lenientList = z.array(z.unknown()).optional().catch(undefined);
 
 const partSchema = z
 	.object({
@@ -23,10 +23,10 @@ const partSchema = z
 		 * - `id`: the ID of the model call (for a text) or of the tool call (for a component).
 		 * - `xpertName`: the name of the sub-agent; undefined for the assistant itself.
 		 */
-		...eachOf(textIfAny, 'type', 'id', 'text', 'agentKey', 'executionId', 'xpertName'),
+		...eachOf(lenientText, 'type', 'id', 'text', 'agentKey', 'executionId', 'xpertName'),
 		data: z
 			.object({
-				...eachOf(textIfAny, 'status', 'type', 'tool'),
+				...eachOf(lenientText, 'status', 'type', 'tool'),
 				/** The result of a tool is in `output`. The result of a workflow step is in `data`. */
 				...eachOf(z.unknown(), 'input', 'output', 'data', 'error'),
 			})
@@ -40,15 +40,15 @@ export type Part = z.infer<typeof partSchema>;
 
 const eventData = z.object({
 	/** `category` is `workflow` for a workflow step. */
-	...eachOf(textIfAny, 'id', 'agentKey', 'category', 'parentId', 'title', 'status', 'error'),
-	...eachOf(numberIfAny, 'tokens', 'inputTokens', 'outputTokens'),
+	...eachOf(lenientText, 'id', 'agentKey', 'category', 'parentId', 'title', 'status', 'error'),
+	...eachOf(lenientNumber, 'tokens', 'inputTokens', 'outputTokens'),
 	inputs: z.unknown(),
-	operation: z.object({ tasks: listIfAny }).optional().catch(undefined),
+	operation: z.object({ tasks: lenientList }).optional().catch(undefined),
 });
 
 type EventData = z.infer<typeof eventData>;
 
-const eventSchema = z.object({ type: z.string(), event: textIfAny, data: z.unknown() });
+const eventSchema = z.object({ type: z.string(), event: lenientText, data: z.unknown() });
 
 /** The names of events of the type `event` in `test/recordings`. The node reads some of them. */
 const KNOWN_EVENTS =

@@ -1,7 +1,7 @@
 import { compact, maxBy } from 'lodash';
 import { z } from 'zod';
 
-import { textIfAny } from '../payloads/common';
+import { lenientText } from '../payloads/common';
 import { anyAnswer } from '../transport/answer';
 import { API_ROOT, buildPath } from '../transport/api';
 import { type ApiClient, call, type Call, type Result } from '../transport/call';
@@ -27,11 +27,11 @@ export const SETTLING_MS = 800;
 /** The fields of a run that the node reads. Accepts any status, because a server may send an unknown status. */
 const runRecord = z.object({
 	run_id: z.string().min(1),
-	thread_id: textIfAny,
-	assistant_id: textIfAny.nullish(),
-	status: textIfAny,
+	thread_id: lenientText,
+	assistant_id: lenientText.nullish(),
+	status: lenientText,
 	created_at: z.string().catch(''),
-	updated_at: textIfAny,
+	updated_at: lenientText,
 });
 
 /** Whether a run goes on or has ended, according to its status. */

@@ -1,7 +1,7 @@
 import { compact } from 'lodash';
 import { z } from 'zod';
 
-import { eachOf, numberIfAny, textIfAny } from '../payloads/common';
+import { eachOf, lenientNumber, lenientText } from '../payloads/common';
 import { parseAnswer } from '../transport/answer';
 import { Citations } from './citations';
 import type { Part } from './runEvents';
@@ -24,8 +24,8 @@ const passagesOf = ({ data }: Part) => passagesIn(data?.output ?? data?.data);
 const toolPassage = z.object({
 	documentId: z.string().min(1),
 	/** `snippet` is the text of the passage, on one line. */
-	...eachOf(textIfAny, 'documentName', 'knowledgebaseId', 'fileUrl', 'snippet'),
-	score: numberIfAny,
+	...eachOf(lenientText, 'documentName', 'knowledgebaseId', 'fileUrl', 'snippet'),
+	score: lenientNumber,
 	chunkId: z.string().min(1),
 });
 
@@ -35,8 +35,8 @@ type Passage = z.infer<typeof toolPassage>;
 const stepPassage = z
 	.object({
 		pageContent: z.string(),
-		metadata: z.object({ chunkId: z.string().min(1), score: numberIfAny }),
-		document: z.object({ id: z.string().min(1), name: textIfAny, fileUrl: textIfAny }),
+		metadata: z.object({ chunkId: z.string().min(1), score: lenientNumber }),
+		document: z.object({ id: z.string().min(1), name: lenientText, fileUrl: lenientText }),
 	})
 	.transform(
 		({ pageContent, metadata: { chunkId, score }, document }): Passage => ({

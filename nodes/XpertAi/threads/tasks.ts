@@ -1,7 +1,7 @@
 import { get, partition, startsWith } from 'lodash';
 import { z } from 'zod';
 
-import { eachOf, textIfAny } from '../payloads/common';
+import { eachOf, lenientText } from '../payloads/common';
 import { sanitize } from '../transport/sanitize';
 
 /**
@@ -29,14 +29,14 @@ export const waitsForPerson = ({ tasks, error }: { tasks: unknown[]; error?: unk
 	tasks.length > 0 && !error;
 
 /** Reads one field of each waiting task. The `id` of a task stays the same until the decision. */
-export const taskValues = (path: 'id' | 'name' | 'call.id', tasks: unknown[] = []): unknown[] =>
+export const fieldOfTasks = (path: 'id' | 'name' | 'call.id', tasks: unknown[] = []): unknown[] =>
 	tasks.map((task) => get(task, path) as unknown);
 
 const waitingTask = z
 	.object({
-		name: textIfAny,
-		info: z.object(eachOf(textIfAny, 'title', 'description')).catch({}),
-		call: z.object({ ...eachOf(textIfAny, 'id', 'name'), args: z.unknown() }).catch({}),
+		name: lenientText,
+		info: z.object(eachOf(lenientText, 'title', 'description')).catch({}),
+		call: z.object({ ...eachOf(lenientText, 'id', 'name'), args: z.unknown() }).catch({}),
 	})
 	.catch({ info: {}, call: {} });
 

@@ -1,7 +1,7 @@
 import { get, isString } from 'lodash';
 import { z } from 'zod';
 
-import { isJsonObject, textIfAny } from '../payloads/common';
+import { isJsonObject, lenientText } from '../payloads/common';
 import { buildPath } from '../transport/api';
 import { type ApiClient, call } from '../transport/call';
 
@@ -12,7 +12,7 @@ const loose = <Shape extends z.ZodRawShape>(shape: Shape) =>
 /** A message of a thread (E15). `senderOf` derives the sender from these fields. */
 const threadMessage = z
 	.object({
-		id: textIfAny,
+		id: lenientText,
 		content: z.unknown(),
 		tool_calls: z.unknown(),
 		tool_call_id: z.unknown(),
@@ -22,14 +22,14 @@ const threadMessage = z
 /** A thread on the server (E15). Malformed fields become undefined, so that the status stays readable. */
 export const threadState = z
 	.object({
-		thread_id: textIfAny,
+		thread_id: lenientText,
 		/** Null if the status is unknown, e.g. before the first run. */
 		status: z.string().nullish().catch(undefined),
 		/** `id` is the ID of the conversation. */
-		metadata: loose({ id: textIfAny, assistant_id: textIfAny }),
+		metadata: loose({ id: lenientText, assistant_id: lenientText }),
 		values: loose({
 			/** The input of the last run. */
-			input: textIfAny.nullish(),
+			input: lenientText.nullish(),
 			messages: z.array(threadMessage.catch({})).nullish().catch(undefined),
 		}),
 	})

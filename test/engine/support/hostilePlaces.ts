@@ -2,7 +2,7 @@ import { set } from 'lodash';
 import type { INodeParameters, INodeProperties } from 'n8n-workflow';
 
 import type { Operation, Resource } from '../../../nodes/XpertAi/execution/operation';
-import { document } from '../../../nodes/XpertAi/payloads/document';
+import { documentSchema } from '../../../nodes/XpertAi/payloads/document';
 import { documentFieldName } from '../../../nodes/XpertAi/pickers/documentFields';
 import { propertiesOf } from '../../nodes/support/properties';
 import { caseTitled, goodParameters } from './caseOperations';
@@ -36,14 +36,19 @@ export function placesOf(resource: Resource, operation: Operation): Place[] {
 	if (!mapper) return places;
 	const mapped = shownParameters(resource, operation, properties, mapper);
 	const good = { ...mapped, documentFields: { mappingMode: 'autoMapInputData', value: null } };
-	const columns = [...Object.keys(document.shape), 'constructor', 'toString', 'hasOwnProperty'];
+	const columns = [
+		...Object.keys(documentSchema.shape),
+		'constructor',
+		'toString',
+		'hasOwnProperty',
+	];
 	return [
 		...places,
 		...columns.map((name) => ({
 			path: [name],
 			good,
 			isColumn: true,
-			names: [name in document.shape ? documentFieldName(name) : name, name],
+			names: [name in documentSchema.shape ? documentFieldName(name) : name, name],
 		})),
 	];
 }
@@ -57,7 +62,7 @@ function placesIn(property: INodeProperties, above: Place['path'] = [], about: s
 	if (property.type === 'resourceLocator') places.push(...['mode', 'value'].map(within));
 	if (property.type === 'resourceMapper') {
 		places.push(...['mappingMode', 'value'].map(within));
-		for (const field of Object.keys(document.shape))
+		for (const field of Object.keys(documentSchema.shape))
 			places.push({ path: [...path, 'value', field], names: [...names, documentFieldName(field)] });
 	}
 	if (property.type === 'json') {

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { choiceField, idField, optionsField } from '../../execution/fields';
 import { declare } from '../../execution/operation';
-import { MESSAGE_ROLES, MESSAGE_STATUSES, messageSearch } from '../../payloads/bodies';
+import { MESSAGE_ROLES, MESSAGE_STATUSES, messageSearchBody } from '../../payloads/bodies';
 import { conversationLocator } from '../../pickers/locators';
 import { textOf } from '../../threads/thread';
 
@@ -24,7 +24,7 @@ export const getMessages = declare({
 				}),
 			]),
 		],
-		schema: messageSearch,
+		schema: messageSearchBody,
 		compose: ({ options = {} }) => ({ where: options, order: { createdAt: 'ASC' } }),
 		fieldByPath: {
 			'where.role': 'options.role',

@@ -15,7 +15,7 @@ import { Reader } from 'nodes/XpertAi/execution/reader';
 import { submitFields } from 'nodes/XpertAi/operations/document/submit/fields';
 import { DOCUMENT_NAMING } from 'nodes/XpertAi/operations/document/submit/sources/columns';
 import { finite, uuid } from 'nodes/XpertAi/payloads/common';
-import { document } from 'nodes/XpertAi/payloads/document';
+import { documentSchema } from 'nodes/XpertAi/payloads/document';
 import { knowledgebase } from 'nodes/XpertAi/payloads/knowledgebase';
 import { z } from 'zod';
 
@@ -133,7 +133,7 @@ describe('the message for a field', () => {
 			'"size" must be a number, but is "big"',
 		],
 	])('of a document %s is right', (_, body, naming, message) => {
-		expect(messageOf(document, body, naming)).toBe(message);
+		expect(messageOf(documentSchema, body, naming)).toBe(message);
 	});
 
 	it.each(['constructor', 'toString', 'valueOf'])('is not misled by a key called %s', (key) => {
@@ -145,7 +145,7 @@ describe('the message for a field', () => {
 
 describe('the message for a JSON body', () => {
 	const naming = { parameter: 'JSON Body' };
-	const documents = z.array(document);
+	const documents = z.array(documentSchema);
 
 	it.each([
 		[' must be a list (JSON array), but is 5', documents, 5],

@@ -6,25 +6,25 @@ import { map, uniq } from 'lodash';
 import { projectRoot } from 'host/paths';
 import {
 	SIGNATURES,
-	chunk,
-	document,
+	chunkSchema,
+	documentSchema,
 	documentWith,
-	page,
+	pageSchema,
 	unsignedAddress,
 } from 'nodes/XpertAi/payloads/document';
 import { expectGenerated, withPart } from 'test/support/generated';
 import { CONTRACT, followsTable } from '../../support/contract';
 
-describe('a page', () => followsTable(page, CONTRACT.page));
-describe('a chunk', () => followsTable(chunk, CONTRACT.chunk));
+describe('a page', () => followsTable(pageSchema, CONTRACT.page));
+describe('a chunk', () => followsTable(chunkSchema, CONTRACT.chunk));
 
 describe('a document record', () => {
-	followsTable(document, CONTRACT.document);
+	followsTable(documentSchema, CONTRACT.document);
 
-	it('needs no field', () => expect(document.parse({})).toEqual({}));
+	it('needs no field', () => expect(documentSchema.parse({})).toEqual({}));
 
 	it.each(Object.keys(CONTRACT.document))('takes null for %s', (field) => {
-		expect(document.parse({ [field]: null })).toEqual({ [field]: null });
+		expect(documentSchema.parse({ [field]: null })).toEqual({ [field]: null });
 	});
 
 	// The contract has no correctly spelled processDuration, and asks for no UUID.
@@ -32,7 +32,7 @@ describe('a document record', () => {
 		['an unknown field', { processDuration: 'x' }],
 		['any text as ID', { id: 'manual-1' }],
 	])('takes %s', (_, record) => {
-		expect(document.parse(record)).toEqual(record);
+		expect(documentSchema.parse(record)).toEqual(record);
 	});
 });
 

@@ -1,7 +1,7 @@
 import { mapValues } from 'lodash';
 
 import { documentFields, getDocumentFields } from 'nodes/XpertAi/pickers/documentFields';
-import { document } from 'nodes/XpertAi/payloads/document';
+import { documentSchema } from 'nodes/XpertAi/payloads/document';
 import { CONTRACT } from '../../support/contract';
 
 /** The mapper's type for each type of the contract; none where the contract leaves it open. */
@@ -22,7 +22,7 @@ describe('the fields of a document in the mapper', () => {
 		expect(Object.fromEntries(fields.map(({ id, type }) => [id, type]))).toEqual(
 			mapValues(CONTRACT.document, (type) => MAPPER_TYPES[String(type)]),
 		);
-		expect(fields.map(({ id }) => id).sort()).toEqual(Object.keys(document.shape).sort());
+		expect(fields.map(({ id }) => id).sort()).toEqual(Object.keys(documentSchema.shape).sort());
 	});
 
 	it('are read as what they are, and as JSON where they are no plain value', () => {

@@ -5,7 +5,12 @@ import {
 	readConversation,
 } from 'nodes/XpertAi/threads/conversation';
 import { learnOwner, type Owner, ownerOf, proveOwner } from 'nodes/XpertAi/threads/owner';
-import { openTasks, taskValues, waitingMessage, waitsForPerson } from 'nodes/XpertAi/threads/tasks';
+import {
+	fieldOfTasks,
+	openTasks,
+	waitingMessage,
+	waitsForPerson,
+} from 'nodes/XpertAi/threads/tasks';
 import type { Failure } from 'nodes/XpertAi/transport/failure';
 import type { Outcome } from 'nodes/XpertAi/transport/request';
 
@@ -103,7 +108,7 @@ function recordedTasks(sequence: Parameters<typeof recordedExchanges>[0]) {
 describe('openTasks', () => {
 	it('keeps tasks that wait, with and without their call (recorded)', () => {
 		const recorded = recordedTasks('decisions');
-		const calls = new Set(recorded.flatMap((tasks) => taskValues('call.id', tasks)));
+		const calls = new Set(recorded.flatMap((tasks) => fieldOfTasks('call.id', tasks)));
 		expect(calls).toContain(undefined);
 		expect(calls.size).toBeGreaterThan(2);
 		for (const tasks of recorded) expect(openTasks(tasks)).toEqual({ tasks, isLeftOver: false });
@@ -111,7 +116,7 @@ describe('openTasks', () => {
 
 	it('drops the task that a cancelled run leaves over (recorded)', () => {
 		const [tasks = []] = recordedTasks('one-key-cancel-ends-both');
-		expect(taskValues('name', tasks)).toEqual(['__start__']);
+		expect(fieldOfTasks('name', tasks)).toEqual(['__start__']);
 		expect(openTasks(tasks)).toEqual({ tasks: [], isLeftOver: true });
 		const open = { name: 'mail', path: ['__pregel_push', 0] };
 		expect(openTasks([...tasks, open])).toEqual({ tasks: [open], isLeftOver: false });

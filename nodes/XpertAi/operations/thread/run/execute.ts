@@ -22,7 +22,7 @@ import { deleteConversation } from '../../../threads/conversation';
 import { listRuns } from '../../../threads/runsApi';
 import { answerOf, FACTS, forAudience } from './answerOutput';
 import { Chat } from './chat';
-import { runSettings } from './fields';
+import { runSettingsSchema } from './fields';
 import { filterHint, type FilterReport } from './filterReport';
 import { prepare } from './prepareRun';
 import { runProgress } from './runClient';
@@ -111,7 +111,7 @@ function chatOf(item: Item, request: RunRequest | Error): Chat | undefined {
 
 /** Reads only the option Show in Chat. Other parameters of the item may be invalid. */
 function shownIn(item: Item) {
-	const schema = runSettings.shape.options.shape.showInChat;
+	const schema = runSettingsSchema.shape.options.shape.showInChat;
 	const shown = attempt(() => item.setting('options.showInChat', schema));
 	return isError(shown) ? 'hidden' : shown;
 }

@@ -10,7 +10,7 @@ import { readStateById, waitById } from '../../../runs/runById';
 import type { RunIds } from '../../../threads/runsApi';
 import { MINUTE_MS } from '../../../transport/clock';
 import { answerOf, forAudience } from './answerOutput';
-import { runSettings } from './fields';
+import { runSettingsSchema } from './fields';
 import { clientOf, clientWithTimeout, runProgress } from './runClient';
 import { resultError } from './runErrors';
 
@@ -40,7 +40,7 @@ async function readAnswer(
 	operation: 'getRun' | 'waitForRun',
 ): Promise<IDataObject> {
 	const waits = operation === 'waitForRun';
-	const request = { item, ...item.settings(runSettings), ...readOutput(item) };
+	const request = { item, ...item.settings(runSettingsSchema), ...readOutput(item) };
 	const { deadlineMinutes, whenGivenUp } = request.options;
 	const client = waits ? clientOf(item, deadlineMinutes * MINUTE_MS) : clientWithTimeout(item);
 	const run = { ...client, ...ids, facts: { ...ids }, whenGivenUp };

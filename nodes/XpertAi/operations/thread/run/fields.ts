@@ -193,7 +193,7 @@ export const runOptions: INodeProperties = optionsField([
 const minutes = z.number().positive().min(0.001).max(35_791);
 
 /** Settings of the operations on runs. Hidden options have their default values. */
-export const runSettings = z.object({
+export const runSettingsSchema = z.object({
 	options: z.object({
 		cancelSilentMinutes: z.number().min(0).max(35_791),
 		citations: z.enum(['numbers', 'asWritten', 'none']),
@@ -207,7 +207,7 @@ export const runSettings = z.object({
 	}),
 });
 
-export type RunOptions = z.infer<typeof runSettings>['options'];
+export type RunOptions = z.infer<typeof runSettingsSchema>['options'];
 
 const sources = {
 	auto: {

@@ -21,7 +21,7 @@ import {
 	type RunKind,
 } from '../../../runs/runBody';
 import { type Row, rowName, valuesOfRows } from '../../shared/rowValues';
-import { askedFields, decisionField, runOptions, runSettings } from './fields';
+import { askedFields, decisionField, runOptions, runSettingsSchema } from './fields';
 
 const threadSource = z.enum(['auto', 'new', 'key', 'existing']);
 
@@ -38,7 +38,7 @@ export type RunRequest = ReturnType<typeof readRunRequest>;
  * @throws NodeOperationError if a parameter is invalid
  */
 export function readRunRequest(item: Item, kind: RunKind, waits: boolean) {
-	const { options } = item.settings(runSettings);
+	const { options } = item.settings(runSettingsSchema);
 	const { key, threadId, runOn, lacksChat } = placeOf(item, kind);
 	// If a conversation key is set, the thread ID below depends on the assistant, so additional fields must not change
 	// the assistant.
