@@ -21,25 +21,22 @@ import { systemClock } from '../XpertAi/transport/clock';
 import type { Failure } from '../XpertAi/transport/failure';
 import { failureMessage } from '../XpertAi/transport/failureText';
 import { connectionOf, type Send } from '../XpertAi/transport/request';
-import {
-	correctMemory,
-	type FetchChanges,
-	type Memory,
-	newChanges,
-	nextMemory,
-	readChanges,
-	readFirstMemory,
-	type Reading,
-	readMemory,
-	timesOf,
-	triesOf,
-} from './changes';
+import { type FetchChanges, readChanges, type Reading, timesOf } from './changes';
 import {
 	type ConversationEvent,
 	triggerFields,
 	triggerSettings,
 	type TriggerSettings,
 } from './fields';
+import {
+	correctMemory,
+	type Memory,
+	newChanges,
+	nextMemory,
+	readFirstMemory,
+	readMemory,
+	triesOf,
+} from './memory';
 
 /**
  * Converts a conversation to a change. An invalid record becomes a change without an event, because `readChanges`

@@ -1,10 +1,7 @@
-import {
-	correctMemory,
-	readFirstMemory,
-	readChanges,
-	OVERLAP_MS,
-} from 'nodes/XpertAiTrigger/changes';
-import type { ChangesQuery, Memory } from 'nodes/XpertAiTrigger/changes';
+import { readChanges } from 'nodes/XpertAiTrigger/changes';
+import { correctMemory, OVERLAP_MS, readFirstMemory } from 'nodes/XpertAiTrigger/memory';
+import type { ChangesQuery } from 'nodes/XpertAiTrigger/changes';
+import type { Memory } from 'nodes/XpertAiTrigger/memory';
 import { ChangingServer, answered } from './support/changingServer';
 
 const IDS = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];

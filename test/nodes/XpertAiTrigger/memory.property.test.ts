@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { IDataObject } from 'n8n-workflow';
 
-import { readFirstMemory, OVERLAP_MS, readMemory } from 'nodes/XpertAiTrigger/changes';
+import { OVERLAP_MS, readFirstMemory, readMemory } from 'nodes/XpertAiTrigger/memory';
 import { pollSince } from 'nodes/XpertAiTrigger/poll';
 import { parsing } from '../support/send';
 import { ChangingServer, named } from './support/changingServer';

@@ -1,11 +1,12 @@
 import {
-	OVERLAP_MS,
 	newChanges,
-	readMemory,
 	nextMemory,
+	OVERLAP_MS,
+	readMemory,
 	triesOf,
-} from 'nodes/XpertAiTrigger/changes';
-import type { Change, Memory, Reading } from 'nodes/XpertAiTrigger/changes';
+} from 'nodes/XpertAiTrigger/memory';
+import type { Change, Reading } from 'nodes/XpertAiTrigger/changes';
+import type { Memory } from 'nodes/XpertAiTrigger/memory';
 
 const NOON = Date.UTC(2026, 0, 1, 12);
 const at = (ms: number, id = 'a') => ({
