@@ -28,6 +28,7 @@
  */
 
 export { Fingerprints, MARKS } from './fingerprints';
-export type { DocumentName, MemoryPlace } from './notes';
+export type { DocumentName } from './names';
+export type { MemoryPlace } from './notes';
 export { ROOM_IN_BATCH } from './journal';
 export { type MemoryFailures, SourceMemory } from './sourceMemory';

@@ -1,10 +1,10 @@
 import { pick, range, sumBy } from 'lodash';
 
 import { Fingerprints, packId, tailOf, unpackId } from './fingerprints';
+import type { Names } from './names';
 import {
 	isReadable,
 	type MemoryNote,
-	type Names,
 	NotesFailed,
 	type NotesOnServer,
 	orFailure,

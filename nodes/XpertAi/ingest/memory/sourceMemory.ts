@@ -5,13 +5,12 @@ import type { Failure } from '../../transport/failure';
 import { type Fingerprints, packId, storedEntry, UNKNOWN } from './fingerprints';
 import { FIRST_PAGES, isLater, Journal } from './journal';
 import { type Holder, Lease } from './lease';
+import { type DocumentName, Names } from './names';
 import {
-	type DocumentName,
 	isReadable,
 	type MemoryNote,
 	type MemoryPlace,
 	type MemoryRoutes,
-	Names,
 	NotesOnServer,
 	orFailure,
 	type ReadNote,
