@@ -16,7 +16,7 @@ import { cancelSignal } from '../../transport/request';
 import { documentsError } from './submit/documentErrors';
 import { memoryHints } from './submit/endHints';
 import { keyOwner, knowledgebaseRoutes, memoryPlaceOf } from './submit/settings';
-import { asHint, counted } from './submit/wording';
+import { asHint, counted } from './submit/textHelpers';
 
 const identifiedBy = z.enum(['key', 'id']);
 

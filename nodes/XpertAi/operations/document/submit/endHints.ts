@@ -8,7 +8,7 @@ import { failureMessage } from '../../../transport/failureText';
 import { SourceRun } from './sourceRun';
 import { VERSION_PARAMETER, VERSION_FIELD } from './sources/found';
 import type { Submission } from './submission';
-import { asHint, counted, sentences } from './wording';
+import { asHint, counted, sentences } from './textHelpers';
 
 /** Hints about problems with the memory of earlier runs. */
 export function memoryHints({ noRoute, lost, notWritten, notAsked }: MemoryFailures): string[] {

@@ -8,7 +8,7 @@ import type { Failure } from '../../../transport/failure';
 import { failureMessage } from '../../../transport/failureText';
 import { SourceRun } from './sourceRun';
 import type { Submission } from './submission';
-import { asHint, counted } from './wording';
+import { asHint, counted } from './textHelpers';
 
 /** Maximum number of documents that a message names as examples. */
 const EXAMPLES = 3;

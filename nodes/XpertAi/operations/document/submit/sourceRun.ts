@@ -13,7 +13,7 @@ import { SourceContents } from './sourceContents';
 import { SourceOutcomes } from './sourceOutcomes';
 import { SourceReader } from './sourceReader';
 import type { Submission } from './submission';
-import { asHint } from './wording';
+import { asHint } from './textHelpers';
 
 /** Number of documents in the first batch. A small batch is processed soon, and shows early if all documents fail. */
 const FIRST_BATCH = 10;

@@ -5,7 +5,7 @@ import type { Item } from '../../../../execution/item';
 import { unsignedAddress } from '../../../../payloads/document';
 import { settingsOf } from './documentSettings';
 import type { FoundDocument } from './found';
-import { readyRecord } from './record';
+import { readyRecord } from './readyRecord';
 import { NAME_PARAMETER } from './text';
 
 export function readAddress(item: Item): FoundDocument {

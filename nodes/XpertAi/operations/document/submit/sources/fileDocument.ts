@@ -9,7 +9,7 @@ import { isHtml } from '../../../../transport/answer';
 import { type FileContent, otherContent, textContent } from './fileContent';
 import { fileType, type FileType, OLD_OFFICE, shownFormat } from './fileType';
 import type { FoundDocument } from './found';
-import { readyRecord } from './record';
+import { readyRecord } from './readyRecord';
 
 type Named = DocumentRecord & { name: string };
 

@@ -13,7 +13,7 @@ import { hasLoneSurrogate, isJsonObject, LONE_SURROGATE_RULE } from '../../../..
 import { type DocumentRecord, documentWith } from '../../../../payloads/document';
 import { textDocument } from './fileDocument';
 import { type FoundDocument, isFilledText, ownValue, refusedWith, VERSION_FIELD } from './found';
-import { isWithoutContent, readyRecord } from './record';
+import { isWithoutContent, readyRecord } from './readyRecord';
 
 /** Makes a function that checks a record and reads its key and its version. */
 function recordReader(item: Item) {

@@ -4,7 +4,7 @@ import { checkedKey, keyIfGiven, versionIn, wantsVersion } from '../../../../exe
 import type { Item } from '../../../../execution/item';
 import { SOURCES, type SourceValue } from '../fields';
 import { readAddress, stableAddress } from './addresses';
-import { readFields } from './fields';
+import { readFields } from './mappedFields';
 import { pathOfFile, readFile } from './files';
 import { type FoundDocument, keepingKey, type SourceDocuments, VERSION_PARAMETER } from './found';
 import { readJson, readRecords } from './json';

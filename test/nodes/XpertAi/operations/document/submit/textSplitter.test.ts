@@ -1,4 +1,4 @@
-import { withTextSplitter } from 'nodes/XpertAi/operations/document/submit/sources/record';
+import { withTextSplitter } from 'nodes/XpertAi/operations/document/submit/sources/readyRecord';
 import type { DocumentRecord } from 'nodes/XpertAi/payloads/document';
 
 type Config = NonNullable<DocumentRecord['parserConfig']>;

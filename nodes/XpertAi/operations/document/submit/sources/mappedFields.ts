@@ -11,7 +11,7 @@ import { isJsonObject } from '../../../../payloads/common';
 import { documentWith } from '../../../../payloads/document';
 import { DOCUMENT_FIELDS, DOCUMENT_NAMING, mapColumns } from './columns';
 import type { FoundDocument } from './found';
-import { isWithoutContent, readyRecord } from './record';
+import { isWithoutContent, readyRecord } from './readyRecord';
 
 /**
  * Returns the document fields with the given space-separated names. Memoized, because the cache of `groupSchema` needs
