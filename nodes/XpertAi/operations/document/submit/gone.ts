@@ -2,7 +2,8 @@ import { compact, difference, partition, pick, sortBy } from 'lodash';
 
 import { outermostMode } from '../../../execution/outputs';
 import type { SourceMemory } from '../../../ingest/memory';
-import { fetchStatuses, processingState } from '../../../ingest/statuses';
+import type { Fingerprints } from '../../../ingest/memory/fingerprints';
+import { fetchStatuses, processingState, type ProcessingStatus } from '../../../ingest/statuses';
 import { switchDocuments } from '../../../ingest/switchDocuments';
 import type { Failure } from '../../../transport/failure';
 import { failureMessage } from '../../../transport/failureText';
@@ -26,50 +27,20 @@ const REMOVING_MODES: unknown[] = ['trigger', 'webhook', 'chat', 'cli', 'error',
  */
 export async function disableMissing(sourceRun: SourceRun): Promise<void> {
 	const { contents, memory, memoryRoutes: routes, submission } = sourceRun;
-	const { first, settings } = submission;
-	const { dryRun, maxGonePercent, mirrors } = settings;
+	const { dryRun, mirrors } = submission.settings;
 	if (!memory || !mirrors) return;
-	const { known, knownBefore, requiredId } = memory;
+	const { known, requiredId } = memory;
 	const ids = [...known.ids(contents.seen)];
 	if (ids.length === 0) return;
 	const why = await reasonToKeep(sourceRun, memory);
 	if (why) return submission.addHint(`Nothing ${dryRun ? 'would be' : 'was'} disabled: ${why}.`);
 	const { statuses, failure } = await fetchStatuses(ids, routes, requiredId);
 	if (failure) return submission.addHint(notAllDisabledHint(failure));
-	// Processing had finished, but the state is now `none`: a user has disabled or deleted the document.
-	const isOutAlready = (id: string) =>
-		known.isDone(id, true) && processingState(statuses.get(id)) === 'none';
-	const [switched, toDisable] = partition(
-		ids.filter((id) => statuses.has(id)),
-		isOutAlready,
-	);
+	const { switched, toDisable, missing } = sortMissing(ids, statuses, known);
 	submission.addCountedHint(switched.length, SWITCHED);
 	// `handleGone` has counted all missing documents. A dry run counts below what it would disable.
 	if (!dryRun && submission.isListing) submission.tally.plans.gone -= switched.length;
-	// Documents in `known.rebuilt` do not count as missing: they may have been disabled long ago.
-	const missing = ids.filter((id) => !isOutAlready(id) && !known.rebuilt.has(id));
-	const share = `${missing.length} of ${counted(knownBefore, 'document')} are missing from this run`;
-	const isTooMany = exceedsShare(missing.length, knownBefore, maxGonePercent);
-	// Where no document of this run was known before, all that is known is in `ids`.
-	if (isTooMany && ids.length === knownBefore)
-		return await refuseOtherKeys(sourceRun, memory, missing);
-	const mode = outermostMode(first.context);
-	if (!dryRun && !REMOVING_MODES.includes(mode)) {
-		const plan = isTooMany ? `disable none: more than ${maxGonePercent} %` : 'disable them';
-		return submission.addHint(`${share}. A scheduled run would ${plan}.`);
-	}
-	if (isTooMany) {
-		const label = `"${first.labelOf('options.maxGonePercent')}"`;
-		const tooMany = `${share}, more than ${label} allows (${maxGonePercent})`;
-		if (dryRun) return submission.addHint(`The next run would fail: ${tooMany}.`);
-		const examples = await examplesOf(missing, memory, 'name');
-		const percent = percentage(missing.length, knownBefore);
-		const error = first.operationError(
-			`Nothing was disabled: ${tooMany}`,
-			`${allStored(submission)}Missing are for example ${examples}. If they are really gone from the source, set ${label} to ${percent} for one run.`,
-		);
-		return submission.addSourceError(error);
-	}
+	if (!(await mayDisable(sourceRun, memory, missing, ids.length))) return;
 	const names = await memory.names.of(toDisable);
 	const byName = sortBy(toDisable, (id) => names.get(id)?.name);
 	if (dryRun) {
@@ -77,7 +48,9 @@ export async function disableMissing(sourceRun: SourceRun): Promise<void> {
 			submission.add({ outcome: 'planned', plan: 'gone', ...names.get(id), id });
 		return;
 	}
-	if (mode === 'integrated' && toDisable.length > 0) submission.addHint(MODE_UNKNOWN);
+	const isModeUnknown = outermostMode(submission.first.context) === 'integrated';
+	if (isModeUnknown && toDisable.length > 0) submission.addHint(MODE_UNKNOWN);
+	// Forgets what was switched by hand, and what the server does not list.
 	for (const id of difference(ids, toDisable)) known.remove(id);
 	const notDisabled = await switchDocuments(byName, {
 		disabled: true,
@@ -90,6 +63,64 @@ export async function disableMissing(sourceRun: SourceRun): Promise<void> {
 		},
 	});
 	if (notDisabled) submission.addHint(notAllDisabledHint(notDisabled));
+}
+
+/** Sorts the documents that are missing from this run. */
+function sortMissing(ids: string[], statuses: Map<string, ProcessingStatus>, known: Fingerprints) {
+	// Processing had finished, but the state is now `none`: a user has disabled or deleted the document.
+	const isOutAlready = (id: string) =>
+		known.isDone(id, true) && processingState(statuses.get(id)) === 'none';
+	const [switched, toDisable] = partition(
+		ids.filter((id) => statuses.has(id)),
+		isOutAlready,
+	);
+	// Documents in `known.rebuilt` do not count as missing: they may have been disabled long ago.
+	const missing = ids.filter((id) => !isOutAlready(id) && !known.rebuilt.has(id));
+	return { switched, toDisable, missing };
+}
+
+/**
+ * Whether this run disables missing documents. If not, adds the hint or the error that says why.
+ *
+ * @param missing the documents that count as missing
+ * @param unseen number of known documents that this run did not contain
+ */
+async function mayDisable(
+	sourceRun: SourceRun,
+	memory: SourceMemory,
+	missing: string[],
+	unseen: number,
+): Promise<boolean> {
+	const { submission } = sourceRun;
+	const { first, settings } = submission;
+	const { dryRun, maxGonePercent } = settings;
+	const { knownBefore } = memory;
+	const share = `${missing.length} of ${counted(knownBefore, 'document')} are missing from this run`;
+	const isTooMany = exceedsShare(missing.length, knownBefore, maxGonePercent);
+	// If no document of this run was known before, this run contained none of the known documents.
+	if (isTooMany && unseen === knownBefore) {
+		await refuseOtherKeys(sourceRun, memory, missing);
+		return false;
+	}
+	if (!dryRun && !REMOVING_MODES.includes(outermostMode(first.context))) {
+		const plan = isTooMany ? `disable none: more than ${maxGonePercent} %` : 'disable them';
+		submission.addHint(`${share}. A scheduled run would ${plan}.`);
+		return false;
+	}
+	if (!isTooMany) return true;
+	const label = `"${first.labelOf('options.maxGonePercent')}"`;
+	const tooMany = `${share}, more than ${label} allows (${maxGonePercent})`;
+	if (dryRun) submission.addHint(`The next run would fail: ${tooMany}.`);
+	else {
+		const examples = await examplesOf(missing, memory, 'name');
+		const percent = percentage(missing.length, knownBefore);
+		const error = first.operationError(
+			`Nothing was disabled: ${tooMany}`,
+			`${allStored(submission)}Missing are for example ${examples}. If they are really gone from the source, set ${label} to ${percent} for one run.`,
+		);
+		submission.addSourceError(error);
+	}
+	return false;
 }
 
 /** A document that was enabled by hand has no status either, so it may still be found. */
