@@ -167,21 +167,18 @@ export async function forEachConcurrently<Entry>(
 	await Promise.all(Array.from({ length: slots }, slot));
 }
 
-/** Sends the requests of an item. All pages of a list form one answer. */
+/**
+ * Gives one answer for each path and body of an item. All pages of a list form one answer. A precheck can give the
+ * answer instead of a request. `asked` is the body, or the path values if there is no body.
+ */
 async function answersFor(item: Item, operation: DeclaredOperation) {
-	const { answer, method, paging, repeatable, precheck, body, statusHints } = operation;
+	const { answer, method, paging, repeatable, precheck, statusHints } = operation;
 	const { timeoutSeconds: initialTimeout = TIMEOUT_SECONDS } = operation;
 	const paths = pathsOf(item, operation);
 	const timeoutMs = item.setting('options.timeout', timeoutSeconds, initialTimeout) * 1000;
 	// Checks all bodies before the first request, so that an item with an invalid body sends nothing.
-	const { value: whole, naming = {} } = body
-		? bodyOf(item, body, paging && PAGE_FIELDS)
-		: { value: operation.fixedBody };
-	const bodies = (body?.split?.(whole) ?? [whole]).map((value) => ({
-		value,
-		text: value === undefined ? undefined : item.jsonText(value, naming),
-	}));
-	const file = body?.isForm && (await readUploadFile(item, binaryOf(item)));
+	const { bodies, naming } = requestBodies(item, operation);
+	const file = operation.body?.isForm && (await readUploadFile(item, binaryOf(item)));
 	const answers: Array<{ answer: unknown; asked?: unknown }> = [];
 	for (const values of paths) {
 		const checked = await precheck?.(item, values, timeoutMs);
@@ -198,11 +195,26 @@ async function answersFor(item: Item, operation: DeclaredOperation) {
 				const request = { method, path, body: sent, timeoutMs, schema, repeatable: isRepeatable };
 				return await item.call(request, { statusHints }, json);
 			};
-			const send = paging ? pages : operation.sendBody;
-			answers.push({ answer: await (send ? send(item, ask) : ask()), asked: value ?? values });
+			const sendAll = paging ? pages : operation.sendBody;
+			answers.push({
+				answer: await (sendAll ? sendAll(item, ask) : ask()),
+				asked: value ?? values,
+			});
 		}
 	}
 	return answers;
+}
+
+/** Returns the bodies of the requests of an item, each with its JSON text, and how messages name their fields. */
+function requestBodies(item: Item, { body, fixedBody, paging }: DeclaredOperation) {
+	const { value: whole, naming = {} } = body
+		? bodyOf(item, body, paging && PAGE_FIELDS)
+		: { value: fixedBody };
+	const bodies = (body?.split?.(whole) ?? [whole]).map((value) => ({
+		value,
+		text: value === undefined ? undefined : item.jsonText(value, naming),
+	}));
+	return { bodies, naming };
 }
 
 /** Body fields that the node sets for each page of a list. */
