@@ -39,11 +39,11 @@ export function apiError(
 	{ node, itemIndex, ...context }: HintContext & { node: INode; itemIndex?: number },
 ): NodeApiError {
 	const ids = context.missing ? [context.missing] : (context.ids ?? []);
-	const isUnnamed = failure.missing === 'record' && UNNAMED_RECORD.test(failure.reason ?? '');
+	const lacksRecordName = failure.missing === 'record' && UNNAMED_RECORD.test(failure.reason ?? '');
 	const names = ids.map(({ field, id }) => `${field.replaceAll('"', '')} ${id}`).join(' or ');
-	const isMissing = isUnnamed && names !== '';
-	const message = isMissing ? `${names} was not found` : failureMessage(failure);
-	const hint = hintFor(failure, { ...context, ids }, isMissing);
+	const namesRecord = lacksRecordName && names !== '';
+	const message = namesRecord ? `${names} was not found` : failureMessage(failure);
+	const hint = hintFor(failure, { ...context, ids }, namesRecord);
 	const description = failureDescription(failure, hint);
 	const httpCode = failure.status?.toString() ?? failure.code;
 	const shown = { message, description, httpCode, itemIndex };
@@ -58,7 +58,7 @@ export function apiError(
 function hintFor(
 	failure: Failure,
 	{ statusHints, ids, timeLimit }: HintContext & { ids: NamedId[] },
-	isMissing: boolean,
+	namesRecord: boolean,
 ): string | undefined {
 	const { kind, status = 0 } = failure;
 	if (kind === 'timeout' && timeLimit !== undefined)
@@ -69,7 +69,7 @@ function hintFor(
 	const statusHint = typeof known === 'function' ? known(failure) : known;
 	if (statusHint !== undefined) return statusHint;
 	const subjects = uniq(ids.map(({ field }) => field)).join(' and ');
-	if (isMissing) {
+	if (namesRecord) {
 		const why = subjects.includes('"Assistant"') ? ', it was never published' : '';
 		return `The server has no record with this ID${why}, or the key may not see it. Check ${subjects}.`;
 	}

@@ -149,15 +149,17 @@ export class Storer<Report> {
 		const { attempts, batch: documents, mayBeDone, number: batch, partlyDone } = sent;
 		this.hasFailed = true;
 		const { kind, status } = failure;
+		// For an incomplete answer, `call` has set `mayBeDone`.
 		const isUnknown =
 			mayBeDone ||
 			kind === 'cancelled' ||
 			// A server may answer 500 after it has stored the document.
 			status === 500 ||
 			partlyDone.some((earlier) => !records || !hasRefused(earlier, documents, failure));
-		const refusedAs = records && status !== undefined ? 'rejected' : 'notSent';
-		const outcome = isUnknown ? 'unknown' : refusedAs;
+		const knownOutcome = records && status !== undefined ? 'rejected' : 'notSent';
+		const outcome = isUnknown ? 'unknown' : knownOutcome;
 		for (const [at, document] of documents.entries()) {
+			// An incomplete answer is `unreadable`.
 			const record = kind === 'unreadable' ? records?.[at] : undefined;
 			const fact = { document, batch, attempts };
 			if (record === undefined) this.facts.push({ ...fact, outcome, failure });

@@ -130,7 +130,7 @@ async function isBeforeDecision(run: RunClient, { end }: RunEvents, decided: unk
 	return !isEqual(fieldOfTasks('id', end.tasks), fieldOfTasks('id', interrupt));
 }
 
-/** How long the node waits for an event of a stream before it reads the run record. */
+/** The first pause before the node reads the run record. Later pauses are longer. */
 const SILENT_STREAM_MS = 10_000;
 
 /**
@@ -139,19 +139,20 @@ const SILENT_STREAM_MS = 10_000;
  */
 async function join(run: RunClient, joinId: string, events: RunEvents): Promise<Outcome> {
 	const [abort, done] = [new AbortController(), new AbortController()];
-	const abortIfEnded = async () => {
+	const watchRecord = async () => {
 		for (let pause = SILENT_STREAM_MS; ; pause = longerPause(pause)) {
 			const lastId = events.lastId;
 			await run.clock.sleep(pause, done.signal);
 			if (done.signal.aborted) return;
 			if (events.lastId !== lastId) continue;
 			const { answer: record, failure } = await readRun(run);
-			if (failure ? isTransient(failure) : stageOf(record) !== 'ended') continue;
+			const goesOn = failure ? isTransient(failure) : stageOf(record) !== 'ended';
+			if (goesOn) continue;
 			await run.clock.sleep(SETTLING_MS, done.signal);
 			return abort.abort();
 		}
 	};
-	void abortIfEnded();
+	void watchRecord();
 	const outcome = await run.send(joinRun({ ...run, runId: joinId }, events, abort.signal));
 	done.abort();
 	return outcome;

@@ -98,21 +98,23 @@ async function openOwned(
 }
 
 /**
- * Finds or creates the conversation of a key on a server that does not support owners. Derives only the thread ID, from
- * the key and the credential.
+ * Finds or creates the conversation of a key on a server that does not support owners. The thread ID is derived from the
+ * key and the credential. The conversation ID is not derived.
  */
 async function openUnowned(client: Client, keyed: KeyedConversation): Promise<Opened> {
 	const { keyId, title, credentialId } = keyed;
 	const threadId = derivedId(keyId, `credential ${credentialId}`);
-	for (let wasKnown = false; ; wasKnown = true) {
+	for (let threadExists = false; ; threadExists = true) {
 		const { failure, conversationId } = await readConversation(client, threadId);
 		if (failure) return failedBy(failure, threadId);
 		if (conversationId) return { threadId, conversationId };
 		// The thread exists, but the server hides its conversation from this token.
-		if (wasKnown) return { ...SOMEBODY_ELSES, threadId };
-		const unread = await missingThread(client, threadId);
-		if (unread && !mayMeanNoRecord(unread)) return failedBy(unread, threadId);
-		if (unread) return await openNew(client, threadId, title);
+		if (threadExists) return { ...SOMEBODY_ELSES, threadId };
+		const unread = await threadFailure(client, threadId);
+		if (unread)
+			return mayMeanNoRecord(unread)
+				? await openNew(client, threadId, title)
+				: failedBy(unread, threadId);
 		// Another message with this key may have created the conversation since. Look for it again.
 	}
 }
@@ -121,7 +123,7 @@ async function openUnowned(client: Client, keyed: KeyedConversation): Promise<Op
  * Returns why a thread cannot be read. Reads a thread that seems to be missing twice, because two owners would otherwise
  * share it.
  */
-async function missingThread(client: Client, threadId: string): Promise<Failure | undefined> {
+async function threadFailure(client: Client, threadId: string): Promise<Failure | undefined> {
 	const { failure } = await readThread(client, threadId);
 	if (!failure || !mayMeanNoRecord(failure)) return failure;
 	await client.wait(FOREIGN_PAUSE_MS);

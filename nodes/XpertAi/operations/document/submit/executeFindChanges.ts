@@ -13,7 +13,7 @@ import { disableMissing } from './gone';
 import { hintsOf, outputItems, submissionProgress, withHints } from './report';
 import { readSubmitSettings, submitParameters } from './settings';
 import { SourceRun } from './sourceRun';
-import { type FoundDocument, keepingKey } from './sources/found';
+import { type FoundDocument, readOrRejectWithKey } from './sources/found';
 import { Submission } from './submission';
 
 const PASS = 'They pass.';
@@ -78,7 +78,7 @@ const UNVERSIONED = 'stored without a version. Set "Document Version" in the nod
 /** The document that an item names. Without a version, the document counts as changed. */
 function listedDocument(item: Item): FoundDocument[] {
 	const readKey = () => keyOf(item, 'documentKey');
-	return keepingKey(item, readKey, () => {
+	return readOrRejectWithKey(item, readKey, () => {
 		const version = versionIn(item, LISTED_VERSION);
 		const lacksVersion = version === undefined && wantsVersion(item, LISTED_VERSION);
 		return [{ record: {}, key: readKey(), version, lacksVersion }];

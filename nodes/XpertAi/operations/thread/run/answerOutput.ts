@@ -36,13 +36,14 @@ export function answerOf(
 ): { output: string; json: IDataObject } {
 	const { item, options } = request;
 	const { citations: style, include } = options;
-	const { parts: all, earlier, otherParts, usage, output: content } = result;
+	const { parts: allParts, earlier, otherParts, usage, output: content } = result;
 	const parts = isEmpty(otherParts) ? undefined : otherParts;
 	const tasks = result.status === 'interrupted' ? result.interrupt : undefined;
-	const runSources = sourcesOf(all, earlier);
+	const runSources = sourcesOf(allParts, earlier);
 	const citations = new Citations(runSources, style);
 	const said = 'rejected' in result ? REJECTED : citations.rewrite(content);
 	const text = tasks ? waitingMessage(tasks) : said;
+	// `rewrite` has filled `citations.cited`.
 	const sources = runSources.list(citations.cited);
 	const cited = citedNames(sources, style);
 	// A chat shows only `output`, so `output` must contain the list of sources.
@@ -51,7 +52,7 @@ export function answerOf(
 	const isListed = include.includes('sources') || (isShown && isForChat());
 	const output = isListed && !isEmpty(cited) ? text + listOf(cited) : text;
 	// While a run waits for a decision, it is unknown whether the filter values will be used.
-	const filter = filterReport(all, hasFilterValues && !tasks);
+	const filter = filterReport(allParts, hasFilterValues && !tasks);
 	const facts: FieldValues = pick(result as Completed & Interrupted, FACTS);
 	if (!request.simplify) {
 		const whole = { content, ...facts, parts, sources, interrupt: tasks, usage, filter };
@@ -67,7 +68,7 @@ export function answerOf(
 		parts,
 		usage,
 		filter,
-		intermediateSteps: include.includes('steps') ? stepsOf(all) : undefined,
+		intermediateSteps: include.includes('steps') ? stepsOf(allParts) : undefined,
 	};
 	return { output, json: forAudience(item, answer, cited) };
 }

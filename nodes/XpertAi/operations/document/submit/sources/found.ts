@@ -39,7 +39,7 @@ export type SourceDocuments = FoundDocument[] | AsyncIterable<Array<FoundDocumen
  *
  * @throws NodeOperationError if the item is rejected
  */
-export function keepingKey(
+export function readOrRejectWithKey(
 	item: Item,
 	readKey: () => string | undefined,
 	read: () => FoundDocument[],
@@ -47,6 +47,7 @@ export function keepingKey(
 	try {
 		return read();
 	} catch (caught) {
+		// With a missing part, the key would be wrong. If `readKey` throws, no key is known.
 		const key = isMissingPart(caught) ? undefined : attempt(readKey);
 		throw refusedWith(key, item.asError(caught));
 	}

@@ -6,7 +6,12 @@ import { SOURCES, type SourceValue } from '../fields';
 import { readAddress, stableAddress } from './addresses';
 import { readFields } from './mappedFields';
 import { pathOfFile, readFile } from './files';
-import { type FoundDocument, keepingKey, type SourceDocuments, VERSION_PARAMETER } from './found';
+import {
+	type FoundDocument,
+	readOrRejectWithKey,
+	type SourceDocuments,
+	VERSION_PARAMETER,
+} from './found';
 import { readJson, readRecords } from './json';
 import { NAME_PARAMETER, nameOfText, readText } from './text';
 
@@ -48,7 +53,7 @@ function readKeyed(
 	const readKey = (found?: FoundDocument) =>
 		keyIfGiven(item, 'documentKey') ??
 		(defaultKey && checkedKey(item, found?.key ?? defaultKey(item), `"${item.labelOf(name)}"`));
-	return keepingKey(item, readKey, () => {
+	return readOrRejectWithKey(item, readKey, () => {
 		const version = versionIn(item, VERSION_PARAMETER);
 		const lacksVersion = version === undefined && wantsVersion(item, VERSION_PARAMETER);
 		const found = read(item);
