@@ -30,18 +30,18 @@ export async function checkDecision(
 ): Promise<RunResult> {
 	if (!decided || result.status !== 'completed') return result;
 	const { rejects } = run.intent;
-	const isSilent = result.output === '' && result.otherParts.length === 0;
+	const isEmptyAnswer = result.output === '' && result.otherParts.length === 0;
 	// An answer shows that the confirmation took effect.
-	if (!rejects && !isSilent) return result;
+	if (!rejects && !isEmptyAnswer) return result;
 	const read = async () => await readThread(run, run.threadId);
 	const { answer: state, failure } = await repeated(run, read, ({ ok }) => ok);
 	if (failure) return { ...failed(UNKNOWN_OUTCOME), failure };
 	const calls = fieldOfTasks('call.id', decided).filter(isString);
 	const isResult = ({ tool_call_id: id }: ThreadMessage) => isString(id) && calls.includes(id);
 	const wasCarriedOut = messagesOf(state).some(isResult);
-	if (wasCarriedOut !== Boolean(rejects) || calls.length === 0)
-		return rejects ? { ...result, output: '', rejected: true } : result;
-	return rejects ? REJECTED_TOO_LATE : CONFIRMED_TOO_LATE;
+	if (rejects) return wasCarriedOut ? REJECTED_TOO_LATE : { ...result, output: '', rejected: true };
+	// Without IDs of calls, nothing can be checked.
+	return wasCarriedOut || calls.length === 0 ? result : CONFIRMED_TOO_LATE;
 }
 
 const UNKNOWN_OUTCOME = 'The server took the decision, but what became of it is not known';
