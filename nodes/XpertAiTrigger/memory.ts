@@ -18,10 +18,10 @@ import {
  *
  * - `again`: the next poll reads changes from this time on.
  * - `since`: earlier polls read all changes up to this time.
- * - `known`: the read changes at or after `again`, so that the node emits no change twice.
+ * - `known`: changes that were read, with times from `again` on. The node does not emit the handled ones again.
  *
  * The next poll reads the changes between `again` and `since` once more, because changes can become visible late.
- * A poll moves `again` forward, but never beyond `OVERLAP_MS` before the old `since`.
+ * After a poll, `again` is at most the previous `since` minus `OVERLAP_MS`. It never moves back.
  * Neither time advances past the oldest unhandled change.
  * Both times use the server's clock, because the clock of the n8n machine may be wrong.
  */

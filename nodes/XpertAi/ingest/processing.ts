@@ -125,7 +125,7 @@ export class Processing {
 	/**
 	 * How processing ended.
 	 * `failure`: why documents could not be started or polled.
-	 * `allStarted`: whether only polling failed, if anything.
+	 * `allStarted`: false if the processing of a document could not be started.
 	 * `unfinished`: number of documents whose processing has not ended. 0 after a failure.
 	 */
 	get result() {

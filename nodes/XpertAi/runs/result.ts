@@ -65,7 +65,10 @@ interface Unread extends RunFacts {
 	goesOn?: boolean;
 }
 
-/** A run in progress. `isSettling` is set if the record and what else the server shows contradict each other. */
+/**
+ * A run in progress. `isSettling` is set if the run record says that the run has ended or waits, but its message,
+ * conversation or thread is still busy.
+ */
 export type Running = RunFacts & { status: 'running'; isSettling?: true };
 
 /** The result or the current state of a run. A run is still `running` while the server stores its answer. */

@@ -105,7 +105,7 @@ async function findLost(run: Run, plan: Plan): Promise<string | undefined> {
 	return isOurs ? found.run_id : undefined;
 }
 
-/** A run that the server has started. */
+/** A run that the server has started, and the ID of the stream to read (`joinId`). */
 export type SentRun = RunIds & Following & Required<Pick<Following, 'joinId'>>;
 
 /** Why a run was not started now, although it may start later. */

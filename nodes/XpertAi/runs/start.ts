@@ -76,8 +76,9 @@ export async function startInTurn(run: Run): Promise<StartedRun | NoAnswer> {
 }
 
 /**
- * Takes the lock if others may use the thread, starts the run, and gives the lock back. If the lock fails again and
- * again, starts the run without it.
+ * Takes the lock, starts the run, and gives the lock back. Takes no lock if the thread is new, if `whenBusy` is `run`,
+ * or after `START_TRIES` failed attempts. Starts nothing if others hold the lock, or
+ * if the server cannot be asked for it. Starts without a lock if the server does not support it.
  */
 async function attemptStart(run: Run, attempts: Attempts): Promise<StartedRun | NoAnswer | NotYet> {
 	const { isNew, whenBusy, locks, threadId, signal } = run;
@@ -111,10 +112,12 @@ async function tryStart(
 	const blocking = newestOf(active);
 	if (blocking && run.whenBusy !== 'run') return { blocking };
 	const plan = await planFor(client, before, attempts);
+	// The requests above may have taken too long to start a run under this lock.
 	if (lock && !lock.mayBegin) return { failure: lock.failure };
 	if ('status' in plan) return plan;
 	if (run.signal?.aborted) return executionStopped();
 	if (run.remaining() <= 0) return timedOut('The run had not begun');
+	// Under a lock, the whole attempt is repeated instead of the request.
 	const mayRepeat = lock !== undefined && attempts.failed + 1 < START_TRIES;
 	const started = await sendOnce(run, { ...plan, before }, lock, mayRepeat);
 	if (!('joinId' in started)) return started;

@@ -80,7 +80,7 @@ export class TurnLock {
 		return this.clientUntil(BEGIN_MS);
 	}
 
-	/** A client for the search for a lost start. */
+	/** A client for finding a run whose start was not answered. Sends no request after `LOST_LOCK_SEARCH_MS`. */
 	get afterStart() {
 		return this.clientUntil(LOST_LOCK_SEARCH_MS);
 	}

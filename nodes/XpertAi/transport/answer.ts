@@ -218,7 +218,7 @@ export function readResponse<Answer>(
 ): Answered<Answer> | Details {
 	const requestId = textIn(headers['x-request-id']);
 	const answer = parseAnswer(body, redact);
-	/** The failure that the answer reports with this status. */
+	/** Makes a failure from this answer. `code` is the HTTP status, or the status that the body of a 2xx answer reports. */
 	const failure = (code: number, otherReason?: string): Details => ({
 		kind: 'status',
 		status: code,

@@ -66,7 +66,7 @@ function spellings(token: string): string[] {
 	const base64url = base64.map((text) => text.replaceAll('+', '-').replaceAll('/', '_'));
 	const encoded = [bytes.toString('hex'), ...base64, ...base64url];
 	const long = encoded.filter(({ length }) => length >= MIN_ENCODED_LENGTH);
-	// `decode` can change the token in a text, so the decoded token is a spelling too.
+	// `redactor` also searches the decoded text. There the token has the form `decode(token)`.
 	return uniq(compact([token, decode(token), ...long]));
 }
 

@@ -79,7 +79,7 @@ export class Journal {
 	 * @returns an object:
 	 * - `rows`: JSON to send before and after the documents
 	 * - `ids`: IDs of these rows
-	 * - `onEnded`: function to call when the request has ended
+	 * - `onEnded`: function to call when the request has ended. `late` says that the server may still process it.
 	 * @throws NotesFailed
 	 */
 	async rowsFor(entries: FingerprintEntry[]) {
@@ -90,6 +90,7 @@ export class Journal {
 		const isCertain = entries.every((entry) => this.isCertain(entry));
 		const body = Buffer.from(entries.map(([, fingerprint]) => fingerprint).join(''), 'latin1');
 		const [documents, end] = this.page(at, packedIds);
+		// `end` is sent twice: first without fingerprints, then behind the documents, where it replaces the first.
 		const notes = [documents, end, { ...end, ...(isCertain && { body }) }];
 		const rows = notes.map((note) => this.notes.row(note));
 		const [before, endPlaceholder, behind] = rows.map((row) => JSON.stringify(row));

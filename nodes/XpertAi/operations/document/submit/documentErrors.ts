@@ -9,7 +9,7 @@ import { type Failure, isTooLarge, mayBePartlyDone } from '../../../transport/fa
 import { SOURCES, WITH_A_FILE } from './fields';
 import type { DocumentReport } from './outcomes';
 
-/** Adds a helpful reason to failures that the server explains badly. */
+/** Replaces the reason of failures that the server explains badly. */
 export function plainFailure({ file, record }: ReadyDocument<unknown>, failure: Failure): Failure {
 	const { status, missing, reason = 'Bad Request' } = failure;
 	if (file && missing === 'route') return { ...failure, reason: NO_UPLOADS };

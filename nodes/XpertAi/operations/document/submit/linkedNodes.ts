@@ -45,8 +45,9 @@ const differences = (one: Parameters, other: Parameters): SourceField[] =>
 	SOURCE_FIELDS.filter((name) => differsIn(name, one, other));
 
 /**
- * Returns the enabled nodes of an operation that belong to a node: the Find Changes nodes before it, or the Submit nodes
- * behind it. Returns none in older versions of n8n, because they do not return the parameters of other nodes.
+ * Returns the enabled nodes with `operation` that are linked to the node `name`. For `findChanges`: the nodes before it.
+ * For `submit`: the nodes after it. Returns none in older versions of n8n, because they do not give the parameters of
+ * other nodes.
  */
 export function linkedNodes(
 	context: IExecuteFunctions,
@@ -94,7 +95,7 @@ export function sourceDifference(item: Item): string | undefined {
 
 /* Nodes that mirror one source in one execution */
 
-/** A node has hardly more outputs than this. Older versions of n8n may not say which output is the last. */
+/** Limit of the loop in `itemCounts`. Older versions of n8n may not show which output is the last. */
 const MAX_OUTPUTS = 100;
 
 /** Returns the number of items in each output of a node that has run. Empty if n8n does not tell. */

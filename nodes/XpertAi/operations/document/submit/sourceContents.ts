@@ -9,7 +9,10 @@ import { type DocumentReport, OUTCOME_NAMES } from './outcomes';
 import type { Document } from './readyDocument';
 import type { Submission } from './submission';
 
-/** What became of a document. `listed`: nothing yet. `refused`: it could not be read, so that it replaces nothing. */
+/**
+ * The last known state of a document. `listed`: the source contains it, and it has no outcome yet. `refused`: it could
+ * not be read. It does not replace an earlier document with the same ID. Otherwise: the outcome.
+ */
 const SEEN = ['listed', 'refused', ...OUTCOME_NAMES] as const;
 
 /** The documents that a source contains in this run, and what became of them. */

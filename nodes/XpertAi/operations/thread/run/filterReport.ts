@@ -35,7 +35,8 @@ const toolAnswer = z
 const TOOL_ERROR = /^Error: (.*?)(?:\n Please fix your mistakes\.)?$/s;
 
 /**
- * Reports how the searches of a run were filtered. For several searches, returns the worst status.
+ * Reports how the searches of a run were filtered. For several searches, returns the first status in the order of
+ * `STATUSES`. So `notSearched` is returned only if no search has another status.
  *
  * @param hasValues whether the message contained values for filters
  * @returns undefined if there is nothing to report
