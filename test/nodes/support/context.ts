@@ -65,7 +65,7 @@ export function itemOf(
 	const context = contextWith({
 		// The overloads of n8n's method all come down to this one.
 		getNodeParameter: getNodeParameter as IExecuteFunctions['getNodeParameter'],
-		getInputData: () => Array.from({ length: index + 1 }, () => ({ json: {} })),
+		getInputData: () => Array.from({ length: index + 1 }, () => ({ json: json ?? {} })),
 		getNode: () => own,
 		evaluateExpression: (expression) => n8nValue(`=${expression}`, json ?? {}),
 		...methods,

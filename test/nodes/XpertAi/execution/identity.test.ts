@@ -67,7 +67,7 @@ describe('a key', () => {
 	});
 
 	it('that lacks a part says which one and how to go on', () => {
-		expect(refusal('={{ $json.a }}')).toMatchObject({
+		expect(refusal('={{ $json.a }}', { b: 1 })).toMatchObject({
 			description: expect.stringContaining('{{ $json.a }} gave no value. Correct the expression'),
 		});
 		const long = 'x'.repeat(100);
