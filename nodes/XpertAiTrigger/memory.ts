@@ -100,19 +100,24 @@ export function nextMemory(
 	const since = Math.min(upTo, oldestUnhandled, serverTime + OVERLAP_MS);
 	const latestAgain = Math.min(before.since, serverTime) - OVERLAP_MS;
 	const again = Math.max(memory.again, Math.min(upTo, oldestUnhandled, latestAgain));
-	const tried = new Set(unread.map(changeKey));
-	const seen = newChanges(memory, changes).map((one) => ({
-		...toKnown(one),
-		tries: triesOf(memory, one) + Number(tried.has(changeKey(one))),
-	}));
+	const tried = triedChanges(memory, changes, unread);
 	// The first entry of a change wins: a handled change must lose its `tries`.
-	const known = uniqBy([...handled.map(toKnown), ...seen, ...memory.known], changeKey);
+	const known = uniqBy([...handled.map(toKnown), ...tried, ...memory.known], changeKey);
 	return {
 		watched: memory.watched,
 		since: Math.max(memory.since, since),
 		again,
 		known: sortBy(known, 'at').filter(({ at }) => at >= again),
 	};
+}
+
+/** Returns the new changes with their `tries`. This poll has postponed the changes in `unread` once more. */
+function triedChanges(memory: Memory, changes: Change[], unread: Change[]): Memory['known'] {
+	const postponed = new Set(unread.map(changeKey));
+	return newChanges(memory, changes).map((one) => ({
+		...toKnown(one),
+		tries: triesOf(memory, one) + Number(postponed.has(changeKey(one))),
+	}));
 }
 
 const toKnown = ({ id, at }: Change): Memory['known'][number] => ({ id, at });
