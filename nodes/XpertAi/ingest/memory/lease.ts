@@ -141,26 +141,40 @@ export class Lease {
 		if (this.sendFailure) throw new NotesFailed(this.sendFailure);
 	}
 
-	/**
-	 * Releases the lease if this run holds the lease. Does nothing if the execution was stopped.
-	 *
-	 * @param last notes to write just before the release
-	 * @throws NotesFailed if these notes were not written
-	 */
-	async release(last: WrittenNote[] = []): Promise<void> {
+	/** Releases the lease if this run holds it. Does nothing if the execution was stopped. */
+	async release(): Promise<void> {
 		if (!this.isHeld || this.signal?.aborted) return;
+		const isHeld = await this.stopRenewals();
+		if (isHeld) await orFailure(async () => await this.write({ ended: true }));
+	}
+
+	/**
+	 * Writes notes, and releases the lease with the same request. Writes nothing if this run does not hold the lease, or
+	 * if the execution was stopped.
+	 *
+	 * @throws NotesFailed if the notes were not written, e.g. because another run has just taken the lease
+	 */
+	async releaseAfter(notes: WrittenNote[]): Promise<void> {
+		if (!this.isHeld || this.signal?.aborted) return;
+		const isHeld = await this.stopRenewals();
+		const ended = { ended: true, root: this.number };
+		const failed = isHeld
+			? await orFailure(async () => await this.write(ended, notes))
+			: { failure: this.sendFailure };
+		if (!failed?.failure) return;
+		// The notes could not be written. Releases the lease without them.
+		this.isHeld = isHeld;
+		await this.release();
+		throw new NotesFailed(failed.failure);
+	}
+
+	/** Stops the renewals. Returns whether this run held the lease until now. */
+	private async stopRenewals(): Promise<boolean> {
 		if (this.isOverdue) await orFailure(async () => await this.renew());
 		const { isHeld } = this;
 		this.isHeld = false;
 		await this.renewal;
-		const root = last.length > 0 ? this.number : this.counters.root;
-		const failed = isHeld
-			? await orFailure(async () => await this.write({ ended: true, root }, last))
-			: { failure: this.sendFailure };
-		if (!failed?.failure || last.length === 0) return;
-		this.isHeld = isHeld;
-		await this.release();
-		throw new NotesFailed(failed.failure);
+		return isHeld;
 	}
 
 	private scheduleRenewal(): void {

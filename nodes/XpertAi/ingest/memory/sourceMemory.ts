@@ -2,7 +2,13 @@ import { compact } from 'lodash';
 
 import { type Clock, systemClock } from '../../transport/clock';
 import type { Failure } from '../../transport/failure';
-import { type Fingerprints, packId, storedEntry, UNKNOWN } from './fingerprints';
+import {
+	type FingerprintEntry,
+	type Fingerprints,
+	packId,
+	storedEntry,
+	UNKNOWN,
+} from './fingerprints';
 import { FIRST_PAGES, isLater, Journal } from './journal';
 import { type Holder, Lease } from './lease';
 import { type DocumentName, Names } from './names';
@@ -170,18 +176,8 @@ export class SourceMemory {
 		if (this.failures.noRoute) return undefined;
 		return await this.exclusively(async () => {
 			await this.prepareToSend();
-			const names = await this.names.collect(SIZES.names);
-			// Without these names the batch is still sent. Later runs know that the list of names has gaps.
-			const write = async () => await this.notes.write(...names);
-			if (names.length > 0 && (await orFailure(write))) this.names.counted.areAll = false;
-			const entries = [...hashes].map(([id, contentHash]) => {
-				const entry = storedEntry(id, contentHash);
-				const sets = this.known.knows(id) ? [] : [this.newIds, this.names.unnamed];
-				for (const packedIds of sets) packedIds.add(entry[0]);
-				this.known.set([entry[0], UNKNOWN]);
-				return entry;
-			});
-			return await this.journal.rowsFor(entries);
+			await this.writeNames();
+			return await this.journal.rowsFor(this.recordSent(hashes));
 		});
 	}
 
@@ -224,7 +220,7 @@ export class SourceMemory {
 				await lease.check();
 				// Late requests of a crashed run may have changed these documents, so their content is unknown.
 				for (const [packedId] of await this.journal.readLate()) known.set([packedId, UNKNOWN]);
-				await pieces.write(lease.number, async (notes) => await lease.release(notes));
+				await pieces.write(lease.number, async (notes) => await lease.releaseAfter(notes));
 			});
 			this.failures.notWritten = failed?.failure;
 		} finally {
@@ -306,6 +302,31 @@ export class SourceMemory {
 		// that this run has read may be outdated.
 		for (const [packedId] of known.entries()) known.set([packedId, UNKNOWN]);
 		pieces.markLost();
+	}
+
+	/** Writes the collected names, if there are enough for a note. */
+	private async writeNames(): Promise<void> {
+		const names = await this.names.collect(SIZES.names);
+		if (names.length === 0) return;
+		const failed = await orFailure(async () => await this.notes.write(...names));
+		// Without these names the batch is still sent. Later runs know that the list of names has gaps.
+		if (failed) this.names.counted.areAll = false;
+	}
+
+	/**
+	 * Records documents that are about to be sent. Their content is unknown until their outcome is known.
+	 *
+	 * @param hashes content hashes by document ID
+	 * @returns the entries of the documents once they are stored
+	 */
+	private recordSent(hashes: Map<string, string>): FingerprintEntry[] {
+		return [...hashes].map(([id, contentHash]) => {
+			const entry = storedEntry(id, contentHash);
+			const sets = this.known.knows(id) ? [] : [this.newIds, this.names.unnamed];
+			for (const packedIds of sets) packedIds.add(entry[0]);
+			this.known.set([entry[0], UNKNOWN]);
+			return entry;
+		});
 	}
 
 	private async exclusively<T>(work: () => Promise<T>): Promise<T | { failure: Failure }> {
