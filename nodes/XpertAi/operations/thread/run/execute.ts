@@ -49,7 +49,7 @@ export async function executeAsking(
 	let stopError: ItemError | undefined;
 	let atOnce: number | undefined;
 	const lacking = new Set<RunRequest['lacksChat']>();
-	const errorOf = (item: Item, caught: unknown, asReply: boolean) => {
+	const recordError = (item: Item, caught: unknown, asReply: boolean) => {
 		const error = item.asError(caught);
 		const isStopped = context.getExecutionCancelSignal()?.aborted;
 		if (asReply ? isStopped : !mayContinue(context)) stopError ??= error;
@@ -62,24 +62,16 @@ export async function executeAsking(
 			atOnce ??= atOnceOf([item]);
 			return readRunRequest(item, kind, waits);
 		});
-		if (isError(request)) errorOf(item, request, asReply);
+		if (isError(request)) recordError(item, request, asReply);
 		else lacking.add(request.lacksChat);
+		/** Runs one item. If the error stops the workflow, the output is discarded. */
 		const run = async (turn: Turn) => {
 			const chat = waits ? chatOf(item, request) : undefined;
 			try {
 				if (isError(request)) throw request;
 				return item.output(await ask(request, turn, chat));
 			} catch (caught) {
-				const failure = errorOf(item, caught, asReply);
-				// If the error stops the workflow, n8n shows the error in the chat.
-				if (asReply || mayContinue(context))
-					chat?.say(asReply ? redactIds(failure.message) : NO_ANSWER);
-				if (asReply) return item.output(failureAsReply(failure));
-				const failed = item.failed(failure);
-				// Without streaming, a chat shows the field `message`. On the error output, this field would overwrite
-				// the `message` of the input item.
-				if (failure.node?.onError !== 'continueErrorOutput') failed.json.message = NO_ANSWER;
-				return failed;
+				return outputOfFailure(item, recordError(item, caught, asReply), asReply, chat);
 			} finally {
 				chat?.end();
 			}
@@ -98,6 +90,24 @@ const NEW_HINTS = {
 		'The chat message has no sessionId: each message begins a new conversation. Hand one on, or set a key.',
 	chat: '"Conversation" is "Of This Chat", and no Chat Trigger started this execution, or this is a loop: each message begins a new conversation. If that is meant, choose "New"; otherwise "With a Key".',
 };
+
+/** Shows the failure of an item in its chat, and returns the output of the item. */
+function outputOfFailure(
+	item: Item,
+	failure: ItemError,
+	asReply: boolean,
+	chat?: Chat,
+): INodeExecutionData {
+	// If the error stops the workflow, n8n shows the error in the chat.
+	if (asReply || mayContinue(item.context))
+		chat?.say(asReply ? redactIds(failure.message) : NO_ANSWER);
+	if (asReply) return item.output(failureAsReply(failure));
+	const failed = item.failed(failure);
+	// Without streaming, a chat shows the field `message`. On the error output, this field would overwrite the `message`
+	// of the input item.
+	if (failure.node?.onError !== 'continueErrorOutput') failed.json.message = NO_ANSWER;
+	return failed;
+}
 
 /** The chat for the answer or the error of an item. Undefined if the node shows nothing in a chat. */
 function chatOf(item: Item, request: RunRequest | Error): Chat | undefined {
