@@ -43,8 +43,9 @@ export function withDeadline({ send, ...limits }: ApiClient & { deadline: number
 		const isTooLate = earliest > Math.max(deadline, clock.now());
 		const pause = earliest - clock.now();
 		if (pause > 0 && !isTooLate) await wait(pause);
-		const reason = signal?.aborted ? ({ kind: 'cancelled' } as const) : isTooLate && lastFailure;
-		if (reason) return { ok: false, failure: { ...reason, method, path: apiRoot + path } };
+		const place = { method, path: apiRoot + path };
+		if (signal?.aborted) return { ok: false, failure: { kind: 'cancelled', ...place } };
+		if (isTooLate && lastFailure) return { ok: false, failure: { ...lastFailure, ...place } };
 		const totalMs = Math.max(MIN_TIMEOUT_MS, remaining());
 		const timeoutMs = Math.min(request.timeoutMs, totalMs);
 		const outcome = await send({ ...request, timeoutMs, totalMs });

@@ -42,8 +42,8 @@ export async function waitForRunResult(
 	// The stream of a decision can begin with events from before the decision. The listener must not get these events.
 	const events = new RunEvents(run.runId, decided ? undefined : listener);
 	if (decided) events.readTasks(decided);
-	/** Whether the stream shows the run from its beginning. A new stream can begin with the decision. */
-	let hasAllParts = decided === undefined;
+	/** Whether the stream has not shown the run from its beginning. A new stream can begin with the decision. */
+	let lacksEarlierParts = decided !== undefined;
 	for (let pause = FIRST_PAUSE_MS; ; ) {
 		const { lastId } = events;
 		await join(run, joinId, events);
@@ -51,7 +51,7 @@ export async function waitForRunResult(
 		if (events.isComplete && decided && (await isBeforeDecision(run, events, decided))) {
 			// The stream has shown the part before the decision. Read on without a pause.
 			events.resume(listener);
-			hasAllParts = true;
+			lacksEarlierParts = false;
 			continue;
 		}
 		// Use the stream only if it has the ID of this run. A different ID may belong to another run.
@@ -59,7 +59,7 @@ export async function waitForRunResult(
 			// `planFor` asks which run was followed last (see `followedRun`).
 			followedRun.runId = run.runId;
 			const result = await resultOfStream(run, events);
-			return hasAllParts ? result : await withStoredParts(run, result);
+			return lacksEarlierParts ? await withStoredParts(run, result) : result;
 		}
 		const state = await readRunState(run);
 		const failure = 'failure' in state ? state.failure : undefined;

@@ -117,11 +117,12 @@ export class RunEvents {
 	addEvent({ id, data }: ServerEvent): boolean {
 		const event = eventSchema.safeParse(parseAnswer(data)).data;
 		if (!event) return false;
-		const mark = isKnown(event) ? 'lastId' : 'lastUnknownId';
-		const isNew = id !== undefined && EVENT_ORDER.compare(id, this[mark] ?? '') > 0;
-		if (isNew) this[mark] = id;
+		const position = isKnown(event) ? 'lastId' : 'lastUnknownId';
+		const isNew = id !== undefined && EVENT_ORDER.compare(id, this[position] ?? '') > 0;
+		if (isNew) this[position] = id;
+		if (position === 'lastUnknownId') return isNew;
 		const isRepeated = id !== undefined && !isNew;
-		if (mark === 'lastUnknownId' || isRepeated) return isNew;
+		if (isRepeated) return false;
 		this.isWhole ??= event.event === 'on_conversation_start';
 		if (event.type === 'complete') this.isComplete = true;
 		if (event.type === 'message') this.readPart(event.data);

@@ -30,8 +30,9 @@ export function shownFormat(
 	// Some PDFs have extra bytes before `%PDF-`. Text files may mention `%PDF-`.
 	if (bytes.includes('%PDF-') && !(isText && readsAsText)) return 'pdf';
 	const [, old] = /\.(doc|ppt|xls)$/i.exec(fileName) ?? [];
+	const oldAsNew = old && `${old.toLowerCase()}x`;
 	if (bytes.startsWith('PK'))
-		return [extension, fileType('', mimeType).extension, `${old?.toLowerCase()}x`].find(
+		return [extension, fileType('', mimeType).extension, oldAsNew].find(
 			(one) => one !== undefined && ZIP_FORMATS.includes(one),
 		);
 	// A text that is named like an old Office file, e.g. an HTML page called `report.xls`.
