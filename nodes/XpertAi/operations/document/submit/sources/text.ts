@@ -1,4 +1,4 @@
-import { isEmpty, isNil } from 'lodash';
+import { attempt, isEmpty, isNil } from 'lodash';
 
 import { isFilled, isNothing } from '../../../../execution/given';
 import { identityText } from '../../../../execution/identity';
@@ -14,7 +14,8 @@ export const NAME_PARAMETER = 'name';
 const FILES_MEANT = 'must not be empty. The items hold files: set Documents From to Files';
 
 export function readText(item: Item): FoundDocument {
-	if (!isEmpty(item.input.binary) && isNothing(item.resolve('text', '')))
+	// `filledText` tells what is wrong with an expression that fails.
+	if (!isEmpty(item.input.binary) && isNothing(attempt(() => item.resolve('text', ''))))
 		item.refuseField('text', FILES_MEANT);
 	const text = item.filledText('text');
 	const { record, missingMetadata } = settingsOf(item);
