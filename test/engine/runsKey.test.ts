@@ -365,14 +365,14 @@ describe('a run that fails, with Failures as Replies', () => {
 	});
 
 	it.each([
-		['empty', ''],
-		['of blanks', ' \n '],
-	])('says so of a message that is %s, and the others go on', async (_, text) => {
+		['empty', '', 'nothing'],
+		['of blanks', ' \n ', 'only blanks'],
+	])('says so of a message that is %s, and the others go on', async (_, text, gave) => {
 		const items = [says('ann', text), says('bob', 'one')];
 		const { items: out, error } = await run({ ...KEYED, ...asReply }, {}, { items });
 		expect(error).toBeUndefined();
 		expect(out.map(({ json }) => json.output)).toEqual([
-			'"Message" is empty: its expression gave only blanks for this item [item 0]',
+			`"Message" is empty: its expression gave ${gave} for this item [item 0]`,
 			seen(1),
 		]);
 	});
