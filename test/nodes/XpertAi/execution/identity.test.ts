@@ -70,6 +70,9 @@ describe('a key', () => {
 		expect(refusal('={{ $json.a }}', { b: 1 })).toMatchObject({
 			description: expect.stringContaining('{{ $json.a }} gave no value. Correct the expression'),
 		});
+		expect(refusal('={{ $json.a }}')).toMatchObject({
+			description: expect.stringContaining('The item itself is empty'),
+		});
 		const long = 'x'.repeat(100);
 		const { message } = refusal(`=x{{ $json.${long} }}`);
 		expect(message).toBe(
