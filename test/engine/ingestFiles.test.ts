@@ -71,7 +71,7 @@ describe('texts', () => {
 	});
 
 	it.each<[string, INodeParameters, INodeExecutionData[]]>([
-		['"Text" is empty: its expression gave nothing for this item', {}, texts(['Empty', ' '])],
+		['"Text" is empty: its expression gave only blanks for this item', {}, texts(['Empty', ' '])],
 		['"Name" is empty: its expression gave nothing for this item', {}, texts(['', 'A text'])],
 		['"Text" holds half of a character', {}, texts(['Name', 'cut \ud83d'])],
 		['"Name" holds half of a character', { documentKey: 'k' }, texts(['cut \ud83d', 'A text'])],
