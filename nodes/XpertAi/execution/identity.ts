@@ -1,131 +1,25 @@
-import {
-	attempt,
-	get,
-	has,
-	isArray,
-	isError,
-	isObject,
-	isPlainObject,
-	mapValues,
-	memoize,
-	set,
-} from 'lodash';
-import { DateTime } from 'luxon';
-import {
-	type IExecuteFunctions,
-	type INode,
-	isExpression,
-	type NodeParameterValueType,
-} from 'n8n-workflow';
+import { attempt, get, isObject } from 'lodash';
+import { isExpression } from 'n8n-workflow';
 
 import { jsonValue } from '../payloads/common';
 import {
 	canonicalKey,
 	hasLostDigits,
 	type IdentityRule,
-	identityValue,
 	keyRule,
 	MissingPart,
 	missingValueIn,
 	standsForMissing,
 } from '../payloads/identity';
-import { parseTemplate, partsOf } from '../payloads/template';
+import { partsOf } from '../payloads/template';
+import { identityOf, type Place, templatesOf } from './expressions';
 import { LOST_DIGITS, typedValue } from './fieldSchemas';
 import { givenFor, isFilled, isNothing } from './given';
 import { quoted } from './issueText';
 import type { Reader } from './reader';
 
-/** Where a parameter is read: an item of an execution. */
-interface Place {
-	context: IExecuteFunctions;
-	index: number;
-	node: INode;
-}
-
-type ItemReader = Reader & Place;
-
-/** Fields that are read by the functions below, not together with their collection. */
-const READ_ALONE = ['documentSettings.documentVersion', 'options.shard'];
-
-/** Fields whose collection is read as a whole. A value without a part is a `MissingPart` there. */
-const IN_COLLECTIONS: Record<string, IdentityRule> = {
-	'documentFields.value.fileUrl': {},
-	'documentFields.value.folder': {},
-	'documentFields.value.id': {},
-	'documentSettings.folder': {},
-	'documentSettings.metadataRows.values.content': { takesObjects: true },
-	'options.filterValues.values.content': { takesObjects: true },
-};
-
-/** The paths to the fields above, up to the first list. */
-const PATHS = [...READ_ALONE, ...Object.keys(IN_COLLECTIONS)].map((path) =>
-	path.replace('.values.content', ''),
-);
-
-/** Takes the expressions of a node apart, once each. */
-const templatesOf = memoize<
-	(node: INode) => (expression: string) => ReturnType<typeof parseTemplate>
->(() => memoize((expression: string) => parseTemplate(expression.slice(1))));
-templatesOf.cache = new WeakMap();
-
-/** Evaluates an expression part by part. Returns its value, or the part that is missing. */
-function evaluated(
-	{ context, index, node }: Place,
-	name: string,
-	expression: string,
-	rule: IdentityRule,
-): unknown {
-	const evaluate = (part: string): unknown => {
-		const value: unknown = attempt(() => context.evaluateExpression(part, index));
-		if (!isError(value)) return value;
-		// n8n shows the name of the parameter, which it knows only if it reads the parameter itself.
-		if (isObject(get(value, 'context'))) set(value, 'context.parameter', name);
-		throw value;
-	};
-	return identityValue(templatesOf(node)(expression), evaluate, rule);
-}
-
-/**
- * Reads a parameter from n8n, without its slow validation. In a collection, evaluates each identity field part by part.
- *
- * @returns the value. A field of `IN_COLLECTIONS` is a `MissingPart` if a part of its expression is missing. Fields of
- * `READ_ALONE` are left out.
- */
-export function resolveParameter(
-	place: Place,
-	name: string,
-	initial: NodeParameterValueType,
-): unknown {
-	const { context, index, node } = place;
-	const given: unknown = get(node.parameters, name);
-	const hasIdentity = PATHS.some(
-		(path) => path.startsWith(`${name}.`) && has(node.parameters, path),
-	);
-	return hasIdentity && isPlainObject(given)
-		? resolveCollection(place, given, name, name)
-		: context.getNodeParameter(name, index, initial, { skipValidation: true });
-}
-
-/**
- * @param path the path to the value, for n8n
- * @param field the same path without the indexes of rows
- */
-function resolveCollection(place: Place, given: unknown, path: string, field: string): unknown {
-	if (READ_ALONE.includes(field)) return undefined;
-	if (isArray(given))
-		return given.map((one, at) => resolveCollection(place, one, `${path}[${at}]`, field));
-	if (isPlainObject(given))
-		return mapValues(given as object, (one: unknown, key) =>
-			resolveCollection(place, one, `${path}[${JSON.stringify(key)}]`, `${field}.${key}`),
-		);
-	if (!isExpression(given)) return given;
-	const rule = IN_COLLECTIONS[field];
-	const value = rule
-		? evaluated(place, field, given, rule)
-		: place.context.getNodeParameter(path, place.index, '', { skipValidation: true });
-	// n8n does the same with the fields of a collection.
-	return DateTime.isDateTime(value) ? value.toString() : value;
-}
+/** An item whose expressions are evaluated at its `place`. */
+type ItemReader = Reader & { place: Place };
 
 /** Reads the value of an identity field as text, or the part of it that is missing. */
 function textOrMissing(item: ItemReader, name: string, rule: IdentityRule): string | MissingPart {
@@ -138,7 +32,7 @@ function textOrMissing(item: ItemReader, name: string, rule: IdentityRule): stri
 	const given = givenFor(item.node, name);
 	if (!isExpression(given)) return item.text(name);
 	item.refuseFixedExpression(name);
-	const value = evaluated(item, name, given, rule);
+	const value = identityOf(item.place, given, name, name, rule);
 	return value instanceof MissingPart ? value : item.asText(name, value);
 }
 

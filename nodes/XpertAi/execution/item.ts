@@ -13,16 +13,19 @@ import type { Call } from '../transport/call';
 import type { Failure } from '../transport/failure';
 import type { Connection } from '../transport/request';
 import { apiError, callOrThrow, type HintContext, type ItemError, type NamedId } from './apiError';
+import type { Place } from './expressions';
 import { isIdField } from './fields';
 import { chosenId } from './fieldSchemas';
-import { resolveParameter } from './identity';
 import { fieldName } from './issueText';
+import { resolveParameter } from './parameters';
 import { Reader } from './reader';
 
 /** An input item. Reads the parameters of the operation, sends requests, and creates outputs and errors. */
 export class Item extends Reader {
 	/** Returns a progress message for n8n's log. Long operations set this function. */
 	progress?: (minutes: number) => string;
+	/** Where the expressions of this item are evaluated. */
+	readonly place: Place;
 
 	/**
 	 * @param fields the parameters of the operation
@@ -35,11 +38,24 @@ export class Item extends Reader {
 		readonly connection: Connection,
 	) {
 		const node = context.getNode();
-		// Skips the slow validation of n8n. `Reader` checks the values.
-		const resolve: Reader['resolve'] = (name, initial) =>
-			resolveParameter({ context, index, node }, name, initial);
+		const place: Place = { context, index, node };
+		const resolve: Reader['resolve'] = (name, initial) => resolveParameter(place, name, initial);
 		const suffix = context.getInputData().length > 1 ? ` [item ${index}]` : '';
 		super(node, fields, resolve, 'Nothing was sent for this item.', index, suffix);
+		this.place = place;
+	}
+
+	/**
+	 * Forgets the values of expressions, except IDs. What was read of an item may be large, and is not read again. An
+	 * error may ask for the IDs.
+	 */
+	forgetValues(): void {
+		const { place } = this;
+		for (const path of place.known?.keys() ?? []) {
+			const field = this.fieldOf(path.replace(/\.value$/, ''));
+			if (!field || !isIdField(field)) place.known?.delete(path);
+		}
+		if (place.known?.size === 0) place.known = undefined;
 	}
 
 	/**

@@ -77,7 +77,7 @@ export function replyOrFail(
 ): INodeExecutionData[] {
 	const isStopped = context.getExecutionCancelSignal()?.aborted === true;
 	const mayReply = item && !isStopped && isTool(context);
-	if (mayReply && context.getNodeParameter('options.failuresAsReplies', 0, true) !== false)
+	if (mayReply && item.resolve('options.failuresAsReplies', true) !== false)
 		return [item.output(failureAsReply(item.asError(caught)))];
 	throw isInChat(context) ? forChat(caught) : caught;
 }

@@ -271,15 +271,15 @@ export async function execute(
 		const fields = operation ? operationFields(operation) : [];
 		return connections.map((connection, index) => new Item(context, index, fields, connection));
 	};
+	let items: Item[] | undefined;
 	try {
 		const operation = chosenOperation(context, catalogue);
-		const execution = { context, items: itemsOf(operation) };
-		if (!isCoded(operation)) return await runDeclared(operation, execution);
-		const progress = (minutes: number) =>
-			findLast(execution.items, 'progress')?.progress?.(minutes);
-		return await loggingProgress(operation.execute(execution), progress, context);
+		items = itemsOf(operation);
+		if (!isCoded(operation)) return await runDeclared(operation, { context, items });
+		const progress = (minutes: number) => findLast(items, 'progress')?.progress?.(minutes);
+		return await loggingProgress(operation.execute({ context, items }), progress, context);
 	} catch (caught) {
-		return replyOrFail(caught, context, itemsOf()[0]);
+		return replyOrFail(caught, context, (items ?? itemsOf())[0]);
 	}
 }
 

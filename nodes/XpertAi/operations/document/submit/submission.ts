@@ -49,8 +49,7 @@ export class Submission {
 		/** The item whose settings apply to all items. */
 		readonly first: Item,
 		readonly settings: SubmitSettings,
-		/** Reads the documents of an item. */
-		readonly read: (item: Item) => SourceDocuments = readDocuments,
+		private readonly reader: (item: Item) => SourceDocuments = readDocuments,
 	) {
 		const { send } = first.connection;
 		this.send = outermostMode(first.context) === 'manual' ? markUnanswered(send) : send;
@@ -61,7 +60,16 @@ export class Submission {
 
 	/** Whether this is a run of Find Changes, which has no documents but their keys. */
 	get isListing(): boolean {
-		return this.read !== readDocuments;
+		return this.reader !== readDocuments;
+	}
+
+	/** Reads the documents of an item. */
+	read(item: Item): SourceDocuments {
+		try {
+			return this.reader(item);
+		} finally {
+			item.forgetValues();
+		}
 	}
 
 	/** Whether the run ends with an error, because the server could not process all stored documents. */
