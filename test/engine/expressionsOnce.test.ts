@@ -1,13 +1,13 @@
-import { cloneDeepWith, countBy, max } from 'lodash';
+import { cloneDeepWith, countBy, max, range } from 'lodash';
 import type { INodeParameters } from 'n8n-workflow';
 
 import { calledBy, titleOf } from './support/caseOperations';
 import { ALL_CASES } from './support/cases';
 import { watchEvaluations } from './support/evaluations';
-import { useFixture } from './support/fixture';
+import { TEXTS, useIngest } from './support/ingest';
 import { ask } from './support/runs';
 
-const fixture = useFixture();
+const { fixture, submit } = useIngest();
 
 afterEach(() => jest.restoreAllMocks());
 
@@ -56,5 +56,75 @@ describe('an expression is evaluated once an item', () => {
 		const { error } = await fixture.run(parameters, { isTool: true });
 		expect(error?.message).toContain('is empty: its expression gave nothing');
 		expect(evaluated.filter((one) => one === options.failuresAsReplies)).toHaveLength(1);
+	});
+});
+
+describe('of expressions, n8n evaluates', () => {
+	const items = range(5).map((page) => ({
+		json: { name: `page ${page}`, text: 'A text', folder: ' manuals', page, user: 'anna' },
+	}));
+
+	it('in texts with three of them in Document Settings: each once, one that only reads for one item', async () => {
+		const evaluated = watchEvaluations();
+		const { error } = await submit(
+			{
+				...TEXTS,
+				mode: 'changed',
+				sourceName: 'manuals',
+				text: '={{ $json.text.trim() }}',
+				name: '={{ $json.name + ".md" }}',
+				documentSettings: {
+					documentVersion: '={{ $json.page + 1 }}',
+					folder: '={{ $json.folder.trim() }}/{{ $json.name.trim() }}',
+					metadataRows: { values: [{ key: 'page', content: '={{ $json.page * 2 }}' }] },
+				},
+			},
+			{ items },
+		);
+		expect(error).toBeUndefined();
+		// Of `$json.name + ".md"`, n8n is asked for `$json.name`.
+		expect(countBy(evaluated)).toEqual({
+			'={{ $json.text.trim() }}': 5,
+			'={{ $json.name }}': 1,
+			'={{ $json.folder.trim() }}': 5,
+			'={{ $json.name.trim() }}': 5,
+			'={{ $json.page }}': 1,
+			'={{ $json.page * 2 }}': 5,
+		});
+	});
+
+	it('in questions under a key: each part of the key once', async () => {
+		const evaluated = watchEvaluations();
+		const { error } = await fixture.run(
+			ask({
+				threadSource: 'key',
+				conversationKey: '=page {{ $json.page }} of {{ $json.user.trim() }}',
+				message: '={{ $json.text }}',
+				options: {
+					title: '={{ $json.name }}',
+					filterValues: { values: [{ key: 'page', content: '={{ $json.page * 2 }}' }] },
+				},
+			}),
+			{ items },
+		);
+		expect(error).toBeUndefined();
+		expect(countBy(evaluated)).toEqual({
+			'={{ $json.page }}': 1,
+			'={{ $json.user.trim() }}': 5,
+			'={{ $json.text }}': 1,
+			'={{ $json.name }}': 1,
+			'={{ $json.page * 2 }}': 5,
+		});
+	});
+
+	it('in a simple operation: one that only reads until it has given a value', async () => {
+		const evaluated = watchEvaluations();
+		const read = '={{ $json.label }}';
+		const labels = [undefined, null, 'a', 'b', 'c', undefined];
+		await fixture.run(
+			{ resource: 'conversation', operation: 'search', filters: { search: read } },
+			{ items: labels.map((label) => ({ json: { label } })) },
+		);
+		expect(evaluated).toEqual([read, read, read]);
 	});
 });
