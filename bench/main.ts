@@ -9,13 +9,14 @@ import { z } from 'zod';
 import { buildIfStale } from '../host/nodePackage';
 import { n8nFolder, projectRoot } from '../host/paths';
 import { changesPart } from './parts/changes';
+import { expressionsPart } from './parts/expressions';
 import { loadPart } from './parts/load';
 import { n8nPart } from './parts/n8n';
 import { questionsPart } from './parts/questions';
 import { sourcesPart } from './parts/sources';
 import { type Row, pageOf, tableOf } from './report';
 
-const PARTS = [n8nPart, questionsPart, sourcesPart, changesPart, loadPart];
+const PARTS = [n8nPart, questionsPart, sourcesPart, expressionsPart, changesPart, loadPart];
 
 const PAGE = path.join(projectRoot, 'docs', 'benchmarks.md');
 
