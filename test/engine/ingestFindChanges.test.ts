@@ -237,6 +237,14 @@ describe('What Is Gone: Disable It', () => {
 		expect([result.error, found()]).toEqual([undefined, 'abcd']);
 	});
 
+	it('disables by hand where Disable in Manual Runs is on', async () => {
+		await store('abcd');
+		const parameters = { ...DISABLE, options: { disableInManualRuns: true, maxGonePercent: 50 } };
+		const result = await find('abc', parameters, { mode: 'manual' });
+		expect(hintsOf(result)).toEqual(['Documents: 3 unchanged, 1 gone, 1 disabled.']);
+		expect(found()).toBe('abc');
+	});
+
 	it('fails with Stop if more is gone than may be, and passes on the items otherwise', async () => {
 		await store('abcd');
 		const tooMuch = { ...DISABLE, versions: { a: '2' }, options: { maxGonePercent: 20 } };

@@ -348,6 +348,25 @@ describe('When Run Again: Mirror the Source', () => {
 		);
 	});
 
+	const BY_HAND_TOO = { parameters: { options: { disableInManualRuns: true } } };
+
+	it('disables by hand too where Disable in Manual Runs is on, and in no retry', async () => {
+		await night(ALL);
+		disabled();
+		expect(hintsOf(await night('abcdefgh', { ...BY_HAND_TOO, mode: 'retry' }))).toContain(TESTED);
+		expect(disabled()).toEqual([]);
+		const result = await night('abcdefgh', { ...BY_HAND_TOO, mode: 'manual' });
+		expect(hintsOf(result)).not.toContain(TESTED);
+		expect([disabled().length, found()]).toEqual([2, 'abcdefgh']);
+	});
+
+	it('fails by hand as well where Disable in Manual Runs is on and too many are missing', async () => {
+		await night(ALL);
+		const { error } = await night('abcde', { ...BY_HAND_TOO, mode: 'manual' });
+		expect(error?.message).toMatch(/^Nothing was disabled: 5 of 10 documents are missing/);
+		expect(found()).toBe(ALL);
+	});
+
 	it('says nothing of its parent where all that is gone is out of answers already', async () => {
 		await night(ALL);
 		const { knowledgebaseId } = fixture.world;

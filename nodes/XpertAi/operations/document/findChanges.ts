@@ -2,12 +2,13 @@ import {
 	booleanField,
 	choiceField,
 	OF_TOOLS,
+	displayedIf,
 	optionsField,
 	textField,
 } from '../../execution/fields';
 import type { CodedOperation } from '../../execution/operation';
 import { knowledgebaseLocator } from '../../pickers/locators';
-import { dryRun, maxGonePercent, shard, sourceName } from './submit/fields';
+import { disableInManualRuns, dryRun, maxGonePercent, shard, sourceName } from './submit/fields';
 
 export const findChanges: CodedOperation = {
 	value: 'findChanges',
@@ -41,7 +42,10 @@ export const findChanges: CodedOperation = {
 			dryRun,
 			booleanField('resendAll', 'Pass All', 'Whether to pass on all items, even unchanged ones'),
 			shard,
-			{ ...maxGonePercent, displayOptions: { show: { '/whatIsGone': ['disable'] } } },
+			...displayedIf({ show: { '/whatIsGone': ['disable'] } }, [
+				maxGonePercent,
+				disableInManualRuns,
+			]),
 		]),
 	],
 	// Imported at the first execution, because most n8n processes never run the node.

@@ -222,8 +222,14 @@ export const dryRun = booleanField(
 export const maxGonePercent = numberField(
 	'maxGonePercent',
 	'Stop If More Than (%) Are Gone',
-	'The run then fails and disables none. With 0, none may be missing. Manual runs never disable.',
+	'The run then fails and disables none. With 0, none may be missing.',
 	{ typeOptions: { minValue: 0, maxValue: 100 }, default: 20 },
+);
+
+export const disableInManualRuns = booleanField(
+	'disableInManualRuns',
+	'Disable in Manual Runs',
+	'Whether a run started by hand disables what is gone, too. Otherwise it says what a scheduled run would do.',
 );
 
 const wholeFrom = (minValue: number) => ({ minValue, numberPrecision: 0 });
@@ -235,7 +241,7 @@ const submitOptions = optionsField([
 		booleanField('resendAll', 'Resend All', 'Whether to send unchanged documents again as well'),
 	]),
 	shard,
-	...displayedIf({ show: { '/mode': ['mirror'] } }, [maxGonePercent]),
+	...displayedIf({ show: { '/mode': ['mirror'] } }, [maxGonePercent, disableInManualRuns]),
 	choiceField('afterStoring', 'After Storing', 'Assistants find a document when it is processed', {
 		wait: { name: 'Process and Wait', description: 'Wait until assistants find the documents' },
 		process: { name: 'Start Processing', description: 'Go on while the server reads them' },

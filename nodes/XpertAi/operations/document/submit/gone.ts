@@ -20,9 +20,14 @@ const EXAMPLES = 3;
  */
 const REMOVING_MODES: unknown[] = ['trigger', 'webhook', 'chat', 'cli', 'error', 'integrated'];
 
+/** Whether an execution in this mode disables missing documents. */
+function isDisablingMode(mode: unknown, { settings }: Submission): boolean {
+	return REMOVING_MODES.includes(mode) || (mode === 'manual' && settings.disableInManualRuns);
+}
+
 /**
- * Disables stored documents that are missing from this run, if `mirrors` is set. Only a complete run in one of the
- * REMOVING_MODES disables documents (see `reasonToKeep`). A dry run only reports these documents. If too many are
+ * Disables stored documents that are missing from this run, if `mirrors` is set. Only a complete run disables documents
+ * (see `reasonToKeep`), and only in some modes (see `isDisablingMode`). A dry run only reports these documents. If too many are
  * missing (`maxGonePercent`), disables none and records an error.
  */
 export async function disableMissing(sourceRun: SourceRun): Promise<void> {
@@ -102,7 +107,7 @@ async function mayDisable(
 		await refuseOtherKeys(sourceRun, memory, missing);
 		return false;
 	}
-	if (!dryRun && !REMOVING_MODES.includes(outermostMode(first.context))) {
+	if (!dryRun && !isDisablingMode(outermostMode(first.context), submission)) {
 		const plan = isTooMany ? `disable none: more than ${maxGonePercent} %` : 'disable them';
 		submission.addHint(`${share}. A scheduled run would ${plan}.`);
 		return false;
@@ -153,7 +158,7 @@ async function refuseOtherKeys(
 	const look = `Compare "${first.labelOf(field)}" here and in the other node of this source`;
 	if (settings.dryRun)
 		return submission.addHint(`The next run would fail: ${finding}.`, `${look}.`);
-	if (!REMOVING_MODES.includes(outermostMode(first.context)))
+	if (!isDisablingMode(outermostMode(first.context), submission))
 		return submission.addHint(`A scheduled run would disable none: ${finding}.`, `${look}.`);
 	const brought = [...contents.reports.values()].slice(0, EXAMPLES);
 	const now = compact(brought.map(({ key, id }) => key ?? id));

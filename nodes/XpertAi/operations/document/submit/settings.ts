@@ -28,6 +28,7 @@ export const submitParameters = z.object({
 	mode: z.enum(['all', 'changed', 'mirror']),
 	options: z.object({
 		afterStoring: z.enum(['wait', 'process', 'nothing']),
+		disableInManualRuns: z.boolean(),
 		dryRun: z.boolean(),
 		output: z.enum(['documents', 'summary']),
 		maxGonePercent: finite.min(0),

@@ -18,6 +18,7 @@ describe('the settings of a submission', () => {
 			remembers: false,
 			mirrors: false,
 			stopAfterFailures: 100,
+			disableInManualRuns: false,
 			maxGonePercent: 20,
 			resendAll: false,
 			process: true,
