@@ -33,10 +33,13 @@ export function exampleFiles(): string[] {
 	const folder = join(projectRoot, 'examples');
 	if (!existsSync(folder)) return [];
 	const files = readdirSync(folder).filter((name) => name.endsWith('.json'));
-	return sortBy(files, (file) => numberIn(readExample(file).name));
+	return sortBy(files, (file) => numberIn(readExample(file).name) ?? Infinity);
 }
 
-const numberIn = (name: string): number => Number(/\d+/.exec(name)?.[0] ?? Infinity);
+function numberIn(name: string): number | undefined {
+	const [digits] = /\d+/.exec(name) ?? [];
+	return digits === undefined ? undefined : Number(digits);
+}
 
 /** Reads an example workflow; throws when it is not an exported workflow. */
 export function readExample(fileName: string): WorkflowFile {
@@ -103,12 +106,15 @@ export const PLACEHOLDERS: ExampleValues = {
 	n8nUrl: 'http://localhost:5678',
 };
 
-/** What makes the examples ready to run in an n8n that has the documents, beside a sandbox. */
-export const sandboxValues = (n8nUrl: string): ExampleValues => ({
+/**
+ * What makes an example ready to run in an n8n that has the documents, beside a sandbox. Each example that fills a
+ * knowledgebase has one of its own there, by its number; all others ask about that of the first.
+ */
+export const sandboxValues = (n8nUrl: string, name = ''): ExampleValues => ({
 	assistantId: 'd0000000-0000-4000-8000-000000000001',
 	chosenAssistantId: 'd0000000-0000-4000-8000-000000000001',
 	departmentAssistantId: 'd0000000-0000-4000-8000-000000000006',
-	knowledgebaseId: 'e0000000-0000-4000-8000-000000000001',
+	knowledgebaseId: `e0000000-0000-4000-8000-${String(numberIn(name) ?? 1).padStart(12, '0')}`,
 	folder: 'documents',
 	ownFolder: 'my-documents',
 	n8nUrl,

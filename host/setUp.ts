@@ -62,7 +62,7 @@ async function importExample(host: Host, fileName: string): Promise<void> {
 	const file = readExample(fileName);
 	const { credential } = host.state;
 	const known = credential ? [{ id: credential.id, name: SANDBOX_CREDENTIAL }] : [];
-	const ready = filledIn(file, sandboxValues(host.url));
+	const ready = filledIn(file, sandboxValues(host.url, file.name));
 	const { id } = await host.rest.createWorkflow(toNewWorkflow(ready, known));
 	host.state.examples[fileName] = id;
 	host.saveState();

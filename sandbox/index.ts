@@ -140,7 +140,7 @@ function contextFor(options: SandboxOptions & { accessToken: string }): Context 
 		requests.clear();
 		faults.clear();
 		(options.assistants ?? SEEDS.assistants).forEach((seed) => store.putAssistant(seed));
-		store.putKnowledgebase(SEEDS.knowledgebase);
+		SEEDS.knowledgebases.forEach((seed) => store.putKnowledgebase({ ...seed }));
 		for (const [id, model] of Object.entries(SEEDS.copilotModels)) {
 			store.copilotModels.set(id, model);
 		}

@@ -56,6 +56,9 @@ const searchedBy = (fields: string[], storeFields: string[] = []): Options => ({
 	searchOptions: { boost: { text: 2 }, prefix: (word) => word.length > 3 },
 });
 
+/** The document that a passage is of. */
+const documentOf = (passageId: unknown): string => String(passageId).split('#')[0] ?? '';
+
 /**
  * Full-text search over the processed documents. Writing only notes which documents changed, so that bulk
  * ingestion stays fast; they are indexed when the next question comes.
@@ -70,13 +73,17 @@ export class PassageIndex {
 		this.changed.add(documentId);
 	}
 
-	/** The sentence that fits the question best. `current` gives a document if it can be found now. */
+	/**
+	 * The sentence that fits the question best. `current` gives a document if it can be found now, `isOpen` tells whether
+	 * who asks may find it.
+	 */
 	find(
 		question: string,
 		current: (documentId: string) => FindableDocument | undefined,
+		isOpen: (documentId: string) => boolean = () => true,
 	): Found | undefined {
 		this.refresh(current);
-		const [best] = this.index.search(question);
+		const [best] = this.index.search(question, { filter: ({ id }) => isOpen(documentOf(id)) });
 		if (best === undefined) return undefined;
 		const [name, text] = [String(best.name), String(best.text)];
 		return { name, text, sentence: sentenceIn(name, text, question) };
@@ -91,8 +98,8 @@ export class PassageIndex {
 		const found = this.index.search(question);
 		const best = found[0]?.score ?? 1;
 		return found.map(({ id, text, score }) => {
-			const [documentId = '', place] = String(id).split('#');
-			return { documentId, place: Number(place), text: String(text), score: score / (best + 1) };
+			const place = Number(String(id).split('#')[1]);
+			return { documentId: documentOf(id), place, text: String(text), score: score / (best + 1) };
 		});
 	}
 

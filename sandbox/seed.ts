@@ -1,3 +1,4 @@
+import { kebabCase, reject } from 'lodash';
 import type { Filter } from './filters';
 import seeds from './seeds.json';
 
@@ -124,10 +125,46 @@ export const DEPARTMENT_ASSISTANT_ID = 'd0000000-0000-4000-8000-000000000006';
 /** A knowledgebase of a fresh sandbox, for workflows that know it by its id; its embedding model is usable. */
 export const SANDBOX_KNOWLEDGEBASE_ID = 'e0000000-0000-4000-8000-000000000001';
 
-/** What a fresh sandbox has. Its items are under the namespace of the default assistant. */
-export const SEEDS = seeds as {
+interface KnowledgebaseSeed {
+	id: string;
+	name: string;
+	description: string;
+	copilotModelId: string;
+}
+
+/** `examples` has the names of the knowledgebases that examples fill, by the numbers of these. */
+const { examples, ...others } = seeds as {
 	assistants: AssistantSeed[];
-	knowledgebase: { id: string; name: string; description: string; copilotModelId: string };
+	knowledgebase: KnowledgebaseSeed;
+	examples: Record<string, string>;
 	copilotModels: Record<string, Record<string, string>>;
 	items: Array<{ namespace: string[]; key: string; value: unknown }>;
+};
+
+const { copilotModelId } = others.knowledgebase;
+/** A knowledgebase for each example that fills one: none answers from what another one submits. */
+const OF_EXAMPLES: KnowledgebaseSeed[] = Object.entries(examples).map(([number, name]) => ({
+	id: `e0000000-0000-4000-8000-${number.padStart(12, '0')}`,
+	name,
+	description: `What example ${Number(number)} submits.`,
+	copilotModelId,
+}));
+
+const isAnswered = ({ id }: KnowledgebaseSeed): boolean =>
+	others.assistants.some(({ tools }) => tools?.some((tool) => tool.knowledgebaseId === id));
+
+/** An assistant for each of them that has none yet. */
+const ANSWERING: AssistantSeed[] = reject(OF_EXAMPLES, isAnswered).map(({ id, name }) => ({
+	id: id.replace('e0000000', 'd0000000').replace('-0000000000', '-0000000001'),
+	name,
+	slug: kebabCase(name),
+	description: 'Answers from what the example of this name submits.',
+	tools: [{ name: `retriever-${id}`, knowledgebaseId: id }],
+}));
+
+/** What a fresh sandbox has. Its items are under the namespace of the default assistant. */
+export const SEEDS = {
+	...others,
+	assistants: [...others.assistants, ...ANSWERING],
+	knowledgebases: [others.knowledgebase, ...OF_EXAMPLES],
 };

@@ -84,20 +84,32 @@ function reasonOf({ name, answers, error }: Assistant, input: string): string {
 }
 
 function answerTo(
-	{ answers }: Assistant,
+	assistant: Assistant,
 	store: Store,
 	{ text, files, heard }: Question,
 	passages: FoundPassage[],
 	isFiltered: boolean,
 ): string {
-	if (answers !== 'documents') {
+	if (assistant.answers !== 'documents') {
 		return text.startsWith('RECALL') ? `Heard: ${heard.join(' || ')}` : `Echo: ${text}`;
 	}
 	if (files.length > 0) return answerFromFiles(files, text);
 	const found = isFiltered
 		? bestOf(text, passages)
-		: store.index.find(text, (id) => store.findable(id));
+		: store.index.find(text, (id) => store.findable(id), openTo(assistant, store));
 	return found ? fromDocuments(found, passages) : NOTHING_FOUND;
+}
+
+const hasKnowledgebase = ({ tools }: Assistant, knowledgebaseId: string): boolean =>
+	tools?.some((tool) => tool.knowledgebaseId === knowledgebaseId) ?? false;
+
+/** An assistant finds what is in its own knowledgebases, and in those that no assistant has, such as a visitor's own. */
+function openTo(assistant: Assistant, { assistants, documents }: Store) {
+	return (documentId: string): boolean => {
+		const { knowledgebaseId = '' } = documents.get(documentId) ?? {};
+		if (hasKnowledgebase(assistant, knowledgebaseId)) return true;
+		return ![...assistants.values()].some((other) => hasKnowledgebase(other, knowledgebaseId));
+	};
 }
 
 function bestOf(asked: string, passages: FoundPassage[]): Found | undefined {

@@ -32,10 +32,11 @@ describe('the list of assistants', () => {
 	it.each([96, 100, 150])(
 		'ends without doubles on a server that ignores limit and offset, with %i more assistants',
 		async (more) => {
+			const seeded = fixture.sandbox.store.assistants.size;
 			for (let n = 0; n < more; n++) fixture.sandbox.store.putAssistant({ name: `assistant-${n}` });
 			const entries = await scroll('searchAssistants');
-			expect(entries).toHaveLength(more + 4);
-			expect(new Set(entries.map(({ value }) => value)).size).toBe(more + 4);
+			expect(entries).toHaveLength(more + seeded);
+			expect(new Set(entries.map(({ value }) => value)).size).toBe(more + seeded);
 		},
 	);
 

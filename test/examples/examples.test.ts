@@ -14,7 +14,12 @@ import { z } from 'zod';
 import { exampleFiles, readExample, filledIn, PLACEHOLDERS, sandboxValues } from 'host/examples';
 import { getDocumentFields } from 'nodes/XpertAi/pickers/documentFields';
 import { XpertAi } from 'nodes/XpertAi/XpertAi.node';
-import { DEPARTMENT_ASSISTANT_ID, SANDBOX_ASSISTANT_ID, SANDBOX_KNOWLEDGEBASE_ID } from 'sandbox';
+import {
+	DEPARTMENT_ASSISTANT_ID,
+	SANDBOX_ASSISTANT_ID,
+	SANDBOX_KNOWLEDGEBASE_ID,
+	startSandbox,
+} from 'sandbox';
 import { XpertAiTrigger } from 'nodes/XpertAiTrigger/XpertAiTrigger.node';
 import { expectGenerated, jsonText } from '../support/generated';
 
@@ -87,6 +92,17 @@ describe('the examples', () => {
 			departmentAssistantId: DEPARTMENT_ASSISTANT_ID,
 			knowledgebaseId: SANDBOX_KNOWLEDGEBASE_ID,
 		});
+	});
+
+	it('that fill a knowledgebase have one of their own in a sandbox', async () => {
+		const filling = exampleFiles().filter((file) =>
+			JSON.stringify(readExample(file)).includes(PLACEHOLDERS.knowledgebaseId),
+		);
+		const ids = filling.map((file) => sandboxValues('', readExample(file).name).knowledgebaseId);
+		const sandbox = await startSandbox();
+		await sandbox.close();
+		expect(filling.length).toBeGreaterThan(8);
+		expect(ids.sort()).toEqual([...sandbox.store.knowledgebases.keys()].sort());
 	});
 
 	it('are filled in with values as they are, whatever characters these have', () => {

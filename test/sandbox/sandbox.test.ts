@@ -13,7 +13,7 @@ describe('a sandbox', () => {
 		await client.post('/sandbox/faults', { do: 'status', status: 500 });
 		await client.post('/sandbox/reset');
 		const { data } = await client.get<Record<string, unknown[]>>('/sandbox/state');
-		expect([data.knowledgebases?.length, data.assistants?.length]).toEqual([1, 4]);
+		expect([data.knowledgebases?.length, data.assistants?.length]).toEqual([10, 12]);
 		expect([sandbox.requests.all, sandbox.faults.list()]).toEqual([[], []]);
 	});
 

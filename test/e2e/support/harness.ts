@@ -93,7 +93,7 @@ export class Harness<Used extends N8n = Host> {
 		...credentials: CredentialReference[]
 	): Promise<string> {
 		const file = typeof workflow === 'string' ? readExample(workflow) : workflow;
-		const ready = filledIn(file, sandboxValues(this.host.url));
+		const ready = filledIn(file, sandboxValues(this.host.url, file.name));
 		const { id } = await this.host.rest.createWorkflow(toNewWorkflow(ready, credentials));
 		return id;
 	}
