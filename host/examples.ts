@@ -106,6 +106,9 @@ export const PLACEHOLDERS: ExampleValues = {
 	n8nUrl: 'http://localhost:5678',
 };
 
+/** The folders that n8n may read: the handbook, and documents of one's own. */
+const FOLDERS = '{documents,my-documents}';
+
 /**
  * What makes an example ready to run in an n8n that has the documents, beside a sandbox. Each example that fills a
  * knowledgebase has one of its own there, by its number; all others ask about that of the first.
@@ -115,7 +118,7 @@ export const sandboxValues = (n8nUrl: string, name = ''): ExampleValues => ({
 	chosenAssistantId: 'd0000000-0000-4000-8000-000000000001',
 	departmentAssistantId: 'd0000000-0000-4000-8000-000000000006',
 	knowledgebaseId: `e0000000-0000-4000-8000-${String(numberIn(name) ?? 1).padStart(12, '0')}`,
-	folder: 'documents',
+	folder: FOLDERS,
 	ownFolder: 'my-documents',
 	n8nUrl,
 });

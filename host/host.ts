@@ -19,6 +19,8 @@ export interface HostOptions {
 	port?: number;
 	/** Load the node from the project itself instead of from its tarball, for development. */
 	link?: boolean;
+	/** The folder for documents of one's own; that of the project when left out. */
+	ownFolder?: string;
 	/** Leave it to somebody else to install the node. */
 	withoutNode?: boolean;
 	/** Further environment variables for n8n. */
@@ -33,6 +35,8 @@ export interface N8n {
 	readonly url: string;
 	/** The folder that workflows may read files from. */
 	readonly documents: string;
+	/** The folder for documents of one's own, which they may read as well. */
+	readonly ownDocuments: string;
 	readonly rest: N8nRestClient;
 }
 
@@ -68,7 +72,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
 	const userFolder = resolve(options.userFolder);
 	const state = loadState(userFolder);
 	const documents = copyDocuments(userFolder);
-	const own = linkOwnDocuments(userFolder);
+	const own = linkOwnDocuments(userFolder, options.ownFolder);
 	const port = options.port ?? (await freePort());
 	const rest = new N8nRestClient(`http://${LOOPBACK}:${port}`);
 
@@ -91,6 +95,7 @@ export async function startHost(options: HostOptions): Promise<Host> {
 		url: rest.url,
 		userFolder,
 		documents,
+		ownDocuments: own,
 		login: state.login,
 		rest,
 		loggedIn: await openSession(rest, state.login, server),
@@ -171,7 +176,7 @@ async function openSession(
 
 /**
  * Copies the documents of the examples, the handbook of a product that does not exist, into the user
- * folder. Workflows read them as `documents/**\/*.{md,pdf,csv}`, since n8n runs inside the user folder.
+ * folder. Workflows read them as `documents/**\/*`, since n8n runs inside the user folder.
  *
  * @returns the real path of the documents folder, which n8n has to be allowed to read
  */
@@ -186,12 +191,12 @@ function copyDocuments(userFolder: string): string {
  *
  * @returns its real path, which n8n has to be allowed to read
  */
-function linkOwnDocuments(userFolder: string): string {
-	mkdirSync(ownDocuments, { recursive: true });
+function linkOwnDocuments(userFolder: string, folder = ownDocuments): string {
+	mkdirSync(folder, { recursive: true });
 	const link = userFolderPaths(userFolder).ownDocuments;
 	rmSync(link, { force: true });
-	symlinkSync(ownDocuments, link, 'junction');
-	return realpathSync(ownDocuments);
+	symlinkSync(folder, link, 'junction');
+	return realpathSync(folder);
 }
 
 /** n8n says so of each change that it makes to its database: some hundred on a first start. */

@@ -1,4 +1,5 @@
-import { join } from 'node:path';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 
 import { countBy, find, times } from 'lodash';
 
@@ -22,6 +23,8 @@ import {
 } from 'sandbox';
 import { OWNER } from 'sandbox/entities';
 import { answerOf } from '../engine/support/conversations';
+import { workbook } from '../sandbox/support/recordedFiles';
+import { SAMPLES } from '../sandbox/support/sampleFiles';
 import { chatPath, said } from './support/chat';
 import { exampleOnCall, exampleWith } from './support/examples';
 import { useSharedHarness } from './support/harness';
@@ -161,8 +164,51 @@ describe('an example run by hand', () => {
 	);
 
 	it('folder-of-files.json submits documents of one’s own', async () => {
+		writeFileSync(join(harness.host.ownDocuments, 'notes.txt'), 'Tea steeps.');
 		const execution = await reading('my-documents/*.txt');
-		expect(execution.json('Submit Documents')).toEqual([found('put-your-files-here.txt')]);
+		rmSync(join(harness.host.ownDocuments, 'notes.txt'));
+		expect(execution.json('Submit Documents')).toEqual([found('notes.txt')]);
+	});
+
+	it('folder-of-files.json keeps in step with documents of one’s own at each click', async () => {
+		const own = join(harness.host.ownDocuments, 'shelf');
+		const put = (name: string, content: Buffer | string) => {
+			mkdirSync(dirname(join(own, name)), { recursive: true });
+			writeFileSync(join(own, name), content);
+		};
+		for (const extension of ['.docx', '.pdf', '.pptx'])
+			put(`deep/er/text${extension}`, SAMPLES[extension] ?? '');
+		const rows = [
+			['Mug', 'Price'],
+			['Walrus', 12],
+		];
+		put('prices.xlsx', workbook(rows));
+		put('hours.md', 'The lighthouse opens at seven.');
+		put('photo.png', Buffer.from('89504e470d0a1a0a00', 'hex'));
+		const id = await importExample('folder-of-files.json');
+		const click = async () => await harness.runManually(id);
+		const answers = async (question: string) => await answerOf(harness.sandbox, question);
+		try {
+			const first = await click();
+			expect(first.json('Not Found by Assistants')).toEqual([
+				expect.objectContaining({ fileName: 'photo.png', error: expect.stringContaining('0x00') }),
+			]);
+			expect(await answers('zebra password')).toContain('is quokkadocx.');
+			expect(await answers('elephant password')).toContain('is quokkapdf.');
+			expect(await answers('penguin password')).toContain('is quokkapptx.');
+			expect(await answers('walrus')).toContain('Mug: Walrus, Price: 12');
+			expect(await answers('lighthouse')).toContain('opens at seven.');
+
+			rmSync(join(own, 'deep/er/text.docx'));
+			put('hours.md', 'The lighthouse opens at nine.');
+			const second = await click();
+			const outcomes = countBy(second.json('Submit Documents'), 'outcome');
+			expect(outcomes).toMatchObject({ found: 1, disabled: 1 });
+			expect(await answers('zebra password')).not.toContain('zebra');
+			expect(await answers('lighthouse')).toContain('opens at nine.');
+		} finally {
+			rmSync(own, { recursive: true });
+		}
 	});
 
 	it('answer-mails-in-their-thread.json answers each mail in the conversation of its thread', async () => {

@@ -1,3 +1,4 @@
+import { pick } from 'lodash';
 import {
 	N8nRestClient,
 	type CredentialInput,
@@ -13,6 +14,7 @@ const VARIABLE = 'XPERTAI_SHARED_N8N';
 interface SharedN8n {
 	url: string;
 	documents: string;
+	ownDocuments: string;
 	session: Session;
 }
 
@@ -21,8 +23,8 @@ let started: Lodging | undefined;
 /** Starts the n8n that test files share, before jest starts its workers. */
 export async function startSharedN8n(): Promise<void> {
 	started = await ownN8n();
-	const { url, documents, rest } = started.n8n;
-	const shared: SharedN8n = { url, documents, session: rest.session };
+	const { rest, ...where } = pick(started.n8n, 'url', 'documents', 'ownDocuments', 'rest');
+	const shared: SharedN8n = { ...where, session: rest.session };
 	process.env[VARIABLE] = JSON.stringify(shared);
 }
 
@@ -35,9 +37,9 @@ export async function endSharedN8n(): Promise<void> {
 export function sharedN8n(): Lodging {
 	const text = process.env[VARIABLE];
 	if (text === undefined) throw new Error('No n8n was started to be shared');
-	const { url, documents, session } = JSON.parse(text) as SharedN8n;
-	const rest = new TidyRestClient(url, session);
-	return { n8n: { url, documents, rest }, leave: async () => await rest.tidyUp() };
+	const { session, ...where } = JSON.parse(text) as SharedN8n;
+	const rest = new TidyRestClient(where.url, session);
+	return { n8n: { ...where, rest }, leave: async () => await rest.tidyUp() };
 }
 
 /** A client that can take away what was created through it. */
