@@ -56,10 +56,14 @@ export function toNewWorkflow(
 	file: WorkflowFile,
 	credentials: CredentialReference[],
 ): Record<string, unknown> {
+	const webhookIds = new Map(
+		file.nodes.flatMap(({ webhookId }) => (webhookId ? [[webhookId, randomUUID()] as const] : [])),
+	);
 	const byName = new Map(credentials.map((credential) => [credential.name, credential]));
 	const nodes = file.nodes.map((node) => ({
 		...node,
-		...(node.webhookId !== undefined && { webhookId: randomUUID() }),
+		...(node.webhookId !== undefined && { webhookId: webhookIds.get(node.webhookId) }),
+		...(node.type === NOTE && { parameters: followed(node.parameters, webhookIds) }),
 		...(node.credentials && {
 			credentials: Object.fromEntries(
 				Object.entries(node.credentials).map(([type, reference]) => [
@@ -72,6 +76,17 @@ export function toNewWorkflow(
 	// Without pinned data, be it none, n8n cannot execute a single step of the workflow.
 	const { name, connections, settings = {}, pinData = {} } = file;
 	return { name, nodes, connections, settings, pinData };
+}
+
+const NOTE = 'n8n-nodes-base.stickyNote';
+
+/** What a note says, with the addresses of pages that have got another id. */
+function followed(parameters: unknown, ids: Map<string, string>): unknown {
+	const text = [...ids].reduce(
+		(soFar, [before, now]) => soFar.replaceAll(before, now),
+		JSON.stringify(parameters),
+	);
+	return JSON.parse(text) as unknown;
 }
 
 /** Whether a workflow is of use only when it is active: it was exported so, or has a webhook. */

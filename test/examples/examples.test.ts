@@ -11,7 +11,14 @@ import {
 } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { exampleFiles, readExample, filledIn, PLACEHOLDERS, sandboxValues } from 'host/examples';
+import {
+	exampleFiles,
+	readExample,
+	filledIn,
+	PLACEHOLDERS,
+	sandboxValues,
+	toNewWorkflow,
+} from 'host/examples';
 import { getDocumentFields } from 'nodes/XpertAi/pickers/documentFields';
 import { XpertAi } from 'nodes/XpertAi/XpertAi.node';
 import {
@@ -92,6 +99,15 @@ describe('the examples', () => {
 			departmentAssistantId: DEPARTMENT_ASSISTANT_ID,
 			knowledgebaseId: SANDBOX_KNOWLEDGEBASE_ID,
 		});
+	});
+
+	it('lead to the page of a chat, whose address is new in each n8n', () => {
+		const file = readExample('chat-with-an-assistant.json');
+		const before = /webhook\/([^/]+)\/chat/.exec(JSON.stringify(file))?.[1];
+		const made = JSON.stringify(toNewWorkflow(file, []));
+		const [, address, id] = /webhook\/([^/]+)\/chat.*"webhookId":"([^"]+)"/.exec(made) ?? [];
+		expect([address, id]).toEqual([id, expect.stringMatching(/^[0-9a-f-]{36}$/)]);
+		expect(made).not.toContain(before);
 	});
 
 	it('that fill a knowledgebase have one of their own in a sandbox', async () => {
