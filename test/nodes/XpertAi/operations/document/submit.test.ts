@@ -96,7 +96,7 @@ it('every memory is closed, also when one before it cannot be', async () => {
 		source: 'json',
 		jsonBody: { id: `e0000000-0000-4000-8000-00000000001${at}`, name: 'a' },
 		mode: 'changed',
-		options: { afterStoring: 'nothing' },
+		options: { afterStoring: 'wait' },
 	});
 	await expect(submitOf([of(1), of(2)], server)).rejects.toThrow('broken');
 	// They are closed at once: which one is written first depends on how fast names are compressed.
