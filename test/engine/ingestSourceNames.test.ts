@@ -144,6 +144,15 @@ describe('what the first run with a memory finds', () => {
 		expect(await said()).toEqual([]);
 	});
 
+	it('is said once where the run does not wait for processing, by the first that comes to its end', async () => {
+		const nothing = { parameters: { afterStoring: 'nothing' } };
+		add(answering('E16', 422, { nth: 3 }));
+		expect((await night('x', 'abc', nothing)).error?.description).toContain(BEFORE);
+		fixture.sandbox.faults.clear();
+		expect(await said(nothing)).toEqual([BEFORE, TWICE]);
+		expect(await said(nothing)).toEqual([]);
+	});
+
 	it('is said by the next run where the first one is killed', async () => {
 		fixture.sandbox.requests.clear();
 		add({ endpoint: 'process', do: 'hold' });
@@ -241,6 +250,46 @@ describe('sources whose names differ from item to item', () => {
 		expect(hintsOf(result)).toContain(
 			'Mirrored: the sources that brought a document in this run. Others keep what they have.',
 		);
+	});
+
+	const orderOfLeases = () => {
+		const notes = sent('E3').flatMap(({ body }) => body as Array<{ name?: string }>);
+		const sources = notes.flatMap(
+			({ name = '' }) => /whether (\S+) is at work/.exec(name)?.[1] ?? [],
+		);
+		return sources.filter((source, at) => source !== sources[at - 1]);
+	};
+
+	/** Lets the server process what a run did not wait for. */
+	const processed = async (count: number) => await clock.until(() => found().length === count);
+
+	it('are handled one after the other where none waits, so that a lease ends with its source', async () => {
+		const parameters = { afterStoring: 'process', maxGonePercent: 100 };
+		await of({ x: 'ab', y: 'ab', z: 'ab' }, parameters);
+		expect(orderOfLeases()).toEqual(['x', 'y', 'z']);
+		await processed(6);
+		fixture.sandbox.requests.clear();
+		const brought = { x: 'a', y: 'ab', z: 'b' };
+		const { items } = await of(brought, parameters);
+		expect(orderOfLeases()).toEqual(['x', 'y', 'z']);
+		expect(items.filter(({ json }) => json.outcome === 'disabled')).toHaveLength(2);
+		expect(found()).toEqual(['a of x', 'a of y', 'b of y', 'b of z']);
+		const next = await of(brought, parameters);
+		expect(new Set(column(next.items, 'outcome'))).toEqual(new Set(['unchanged']));
+	});
+
+	it('are complete before one that fails: what is gone from them is disabled, and nothing else', async () => {
+		const parameters = { afterStoring: 'process', maxGonePercent: 100 };
+		await of({ x: 'ab', y: 'ab', z: 'ab' }, parameters);
+		await processed(6);
+		add(answering('E16', 422, { nth: 1 }));
+		const brought = { x: 'a', y: 'aq', z: 'a' };
+		expect((await of(brought, parameters)).error?.message).toContain('1 disabled');
+		expect(found()).toEqual(['a of x', 'a of y', 'a of z', 'b of y', 'b of z']);
+		fixture.sandbox.faults.clear();
+		expect((await of(brought, parameters)).error).toBeUndefined();
+		await processed(4);
+		expect(found()).toEqual(['a of x', 'a of y', 'a of z', 'q of y']);
 	});
 
 	it.each([

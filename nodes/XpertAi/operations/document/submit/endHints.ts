@@ -54,7 +54,6 @@ export function addEndHints(submission: Submission, sourceRuns: SourceRun[]): vo
 	for (const { failure, hasNoRoute, allStarted } of results) {
 		if (hasNoRoute) submission.addHint(NO_PROCESSING_ROUTE);
 		else if (failure) {
-			tally.processingBroken = true;
 			const step = allStarted ? 'followed' : 'started';
 			const broken = `The documents are stored, but their processing could not be ${step}`;
 			submission.addHint(sentences(broken, failureMessage(failure)));

@@ -139,25 +139,38 @@ export function sourceRunsOf(
 	return [...sourceRuns.values()];
 }
 
-/** Stores and processes the documents of all sources, and disables missing documents. A dry run only plans. */
+/**
+ * Stores and processes the documents of all sources, and disables missing documents. A dry run only plans. If the run
+ * waits for processing, it does so for all sources at once. Otherwise, it ends one source after the other.
+ */
 async function submitTo(submission: Submission, sourceRuns: SourceRun[]): Promise<void> {
 	const { settings } = submission;
+	const waits = settings.waitMs !== undefined;
+	const opened = new Set(settings.dryRun ? [] : sourceRuns);
 	let isSaid = false;
 	try {
-		for (const sourceRun of sourceRuns)
+		for (const sourceRun of sourceRuns) {
 			await (settings.dryRun && submission.canSend ? sourceRun.plan() : sourceRun.store());
+			if (waits || submission.stoppedBy) continue;
+			await sourceRun.followProcessing();
+			await disableMissing(sourceRun);
+			// Only the end of the run shows whether the user is told what is unsaid.
+			if (sourceRun.memory?.unsaid) continue;
+			if (opened.delete(sourceRun)) await sourceRun.memory?.close();
+		}
 		await endIfStopped(submission, sourceRuns);
-		// `followProcessing` may store documents again. If this fails, the second `endIfStopped` ends the run.
-		await Promise.all(sourceRuns.map(async (sourceRun) => await sourceRun.followProcessing()));
-		await endIfStopped(submission, sourceRuns);
+		if (waits) {
+			await Promise.all(sourceRuns.map(async (sourceRun) => await sourceRun.followProcessing()));
+			// `followProcessing` may store documents again, which may fail.
+			await endIfStopped(submission, sourceRuns);
+		}
 		addEndHints(submission, sourceRuns);
-		for (const sourceRun of sourceRuns) await disableMissing(sourceRun);
+		if (waits) for (const sourceRun of sourceRuns) await disableMissing(sourceRun);
 		addMirroredHint(submission);
 		if (submission.sourceError) throw withHints(submission, submission.sourceError);
 		isSaid = !submission.failsAtEnd && settings.otherSource === undefined;
 	} finally {
-		const opened = settings.dryRun ? [] : sourceRuns;
-		const closing = opened.map(async ({ memory }) => await memory?.close(isSaid));
+		const closing = [...opened].map(async ({ memory }) => await memory?.close(isSaid));
 		// Every memory must be closed before an error is thrown, so that each lease is released.
 		await Promise.allSettled(closing);
 		await Promise.all(closing);

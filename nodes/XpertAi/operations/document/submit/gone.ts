@@ -179,16 +179,15 @@ const notAllDisabledHint = (failure: Failure) =>
 
 /** Returns why no documents may be disabled, or `undefined` if they may be disabled. */
 async function reasonToKeep(
-	{ contents, submission }: SourceRun,
+	{ contents, isProcessingBroken, submission }: SourceRun,
 	memory: SourceMemory,
 ): Promise<string | undefined> {
-	const { gaps, seen } = contents;
-	const { first, signal, tally, unassigned } = submission;
-	const { emptyFiles, withoutStableId } = tally.inputHints;
+	const { emptyFiles, gaps, seen, withoutStableId } = contents;
+	const { first, signal, unassigned } = submission;
 	if (signal?.aborted) return 'the execution was stopped';
 	const failed = counted(gaps + unassigned, 'document was', 'documents were');
 	if (gaps + unassigned > 0) return `${failed} not read, or not stored for certain`;
-	if (tally.processingBroken) return 'the processing could not be started or followed';
+	if (isProcessingBroken) return 'the processing could not be started or followed';
 	if (emptyFiles > 0) return `${counted(emptyFiles, 'file')} of records held none`;
 	if (withoutStableId > 0) return `${counted(withoutStableId, 'document')} came without an ID`;
 	if (seen.size === 0) return 'the source brought no documents';

@@ -32,6 +32,10 @@ export class SourceContents {
 	 * above 0, this run does not disable documents.
 	 */
 	gaps = 0;
+	/** Number of files of records that held none. */
+	emptyFiles = 0;
+	/** Number of stored documents that later runs cannot recognize (`lacksStableId`). */
+	withoutStableId = 0;
 
 	/** @param item the first item of the source */
 	constructor(

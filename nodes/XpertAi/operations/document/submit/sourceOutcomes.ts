@@ -51,6 +51,7 @@ export class SourceOutcomes {
 		const { id, contentHash = '', report, lacksStableId } = document;
 		const memory = lacksStableId ? undefined : this.memory;
 		if (fact.outcome === 'stored') {
+			if (lacksStableId) this.contents.withoutStableId += 1;
 			memory?.recordStored(id, contentHash, nameOrKey(document));
 			// Uses the ID in the answer, because the server may keep an earlier ID of the document.
 			const { id: storedId } = asJson(fact.record);

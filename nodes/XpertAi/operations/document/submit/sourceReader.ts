@@ -64,7 +64,10 @@ export class SourceReader {
 					}
 					if (isOver()) break;
 				}
-				if (count === 0 && isFile) submission.add({ outcome: 'noRecords' });
+				if (count === 0 && isFile) {
+					this.contents.emptyFiles += 1;
+					submission.add({ outcome: 'noRecords' });
+				}
 			} catch (caught) {
 				// Does not throw, because the documents before the error must still be sent.
 				this.handleUnread(item, caught);

@@ -122,6 +122,12 @@ export class SourceRun {
 		this.outcomes.endAllStartedNow();
 	}
 
+	/** Whether the processing could not be started or followed. */
+	get isProcessingBroken(): boolean {
+		const { failure, hasNoRoute } = this.processing?.result ?? {};
+		return failure !== undefined && !hasNoRoute;
+	}
+
 	/** Follows the processing of all documents, until it ends or the maximum wait is over. */
 	async followProcessing(): Promise<void> {
 		for await (const some of this.processing?.end() ?? [])

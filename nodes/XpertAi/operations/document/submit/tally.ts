@@ -28,8 +28,6 @@ export const newTally = () => ({
 	>,
 	/** Number of stored documents whose processing failed or could not be started. */
 	processingFailed: 0,
-	/** Whether a request to start or follow processing failed. */
-	processingBroken: false,
 	/** All documents of the run. Empty with Output = Summary. */
 	reports: [] as DocumentReport[],
 	/** Documents that are missing from the source. Empty with Output = Summary. */
