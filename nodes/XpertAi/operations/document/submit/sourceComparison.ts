@@ -32,6 +32,19 @@ interface ComparisonContext {
 	outcomes: SourceOutcomes;
 }
 
+/** Takes the documents to look up for a new source. They are held in memory until the server has answered. */
+async function firstDocuments(documents: AsyncGenerator<Document[]>): Promise<Document[]> {
+	const held: Document[] = [];
+	let bytes = 0;
+	while (held.length < MAX_CHECKED && bytes < MAX_CHECKED_BYTES) {
+		const { done, value } = await documents.next();
+		if (done) break;
+		held.push(...value);
+		bytes += sumBy(value, 'bytes');
+	}
+	return held;
+}
+
 /** Compares the documents of a source with what earlier runs stored. */
 export class SourceComparison {
 	/** Number of documents that have a version, but were stored without it. */
@@ -91,22 +104,16 @@ export class SourceComparison {
 	private async *hashedDocuments(): AsyncGenerator<Document[]> {
 		const { memory, reader, submission } = this.compared;
 		const documents = reader.documents(true);
-		const held: Document[] = [];
 		const isUnversioned = ({ contentHash = '', id }: Document) =>
 			contentHash.startsWith(MARKS.version) && memory.known.isOf(id, MARKS.content);
-		// The documents are held in memory until the server has answered.
-		let bytes = 0;
-		while (memory.isNew && held.length < MAX_CHECKED && bytes < MAX_CHECKED_BYTES) {
-			const { done, value } = await documents.next();
-			if (done) break;
-			held.push(...value);
-			bytes += sumBy(value, 'bytes');
-		}
+		const held = memory.isNew ? await firstDocuments(documents) : [];
 		if (held.length > 0) await this.checkStored(held.slice(0, MAX_CHECKED));
+		// Set by `checkStored`, or by an earlier run that could not tell the user.
 		const { stored = 0, twice = 0 } = memory.unsaid ?? {};
 		submission.addCountedHint(stored, STORED_BEFORE);
 		// If a linked node has another source, these documents may be the only copies.
 		if (!submission.settings.otherSource) submission.addCountedHint(twice, STORED_TWICE);
+		// The memory is new, so it knows no held document as stored without a version.
 		yield held;
 		for await (const group of documents) {
 			this.unversioned += group.filter(isUnversioned).length;
