@@ -2,7 +2,6 @@ import { compact, difference, partition, pick, sortBy } from 'lodash';
 
 import { outermostMode } from '../../../execution/outputs';
 import type { SourceMemory } from '../../../ingest/memory';
-import type { Fingerprints } from '../../../ingest/memory/fingerprints';
 import { fetchStatuses, processingState, type ProcessingStatus } from '../../../ingest/statuses';
 import { switchDocuments } from '../../../ingest/switchDocuments';
 import type { Failure } from '../../../transport/failure';
@@ -71,7 +70,11 @@ export async function disableMissing(sourceRun: SourceRun): Promise<void> {
 }
 
 /** Sorts the documents that are missing from this run. */
-function sortMissing(ids: string[], statuses: Map<string, ProcessingStatus>, known: Fingerprints) {
+function sortMissing(
+	ids: string[],
+	statuses: Map<string, ProcessingStatus>,
+	known: SourceMemory['known'],
+) {
 	// Processing had finished, but the state is now `none`: a user has disabled or deleted the document.
 	const isOutAlready = (id: string) =>
 		known.isDone(id, true) && processingState(statuses.get(id)) === 'none';
