@@ -2,6 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import axios from 'axios';
+import { SEEDS } from 'sandbox/seed';
 
 const SANDBOX = join(__dirname, '..', '..', 'sandbox');
 
@@ -25,7 +26,7 @@ describe('the command line', () => {
 		const [, url = ''] = /listening on (\S+)\n/.exec(text) ?? [];
 		const headers = { authorization: 'Bearer from-env' };
 		const { data } = await axios.post<number>(`${url}/api/ai/assistants/count`, {}, { headers });
-		expect(data).toBe(4);
+		expect(data).toBe(SEEDS.assistants.length);
 		child.kill('SIGINT');
 		expect(await once(child, 'exit')).toEqual([0, null]);
 	});
