@@ -6,7 +6,7 @@ import type { Outcome } from 'nodes/XpertAi/transport/request';
 import { no, parsing, success } from '../../support/send';
 import { virtualTime } from '../../support/virtualTime';
 import { failure, lost } from '../threads/support/answering';
-import { MINUTE, SECOND } from './support/run';
+import { MINUTE, SECOND, streamEvents } from './support/run';
 
 /** Cancels a run whose record is answered so. */
 async function cancelling(record: Outcome, startedBy?: 'thisExecution') {
@@ -56,8 +56,7 @@ it('a run that is cancelled, but was done by then, has its answer, and its conve
 		{ type: 'complete' },
 	];
 	const send = parsing(({ stream }) => {
-		for (const [at, event] of events.entries())
-			stream?.onEvent({ id: String(at + 1), data: JSON.stringify(event) });
+		streamEvents(stream, events);
 		return success(stream ? '' : { canceledExecutionIds: ['r'] });
 	});
 	const client = withDeadline({ send, clock, deadline: clock.now() + 60 * SECOND });

@@ -6,7 +6,7 @@ import { sourcesOf } from 'nodes/XpertAi/threads/sources';
 import { no, parsing, success } from '../../support/send';
 import { virtualTime } from '../../support/virtualTime';
 import { failure, listed, lost, mine } from '../threads/support/answering';
-import { RUN, SECOND } from './support/run';
+import { RUN, SECOND, streamEvents } from './support/run';
 
 it('a stream that breaks is joined again soon as long as it has said something new', async () => {
 	const time = virtualTime();
@@ -61,8 +61,7 @@ it('a followed stream whose beginning the server has dropped is no answer: the s
 		{ type: 'complete' },
 	];
 	const send = parsing(({ path, stream }) => {
-		for (const [at, event] of events.entries())
-			stream?.onEvent({ id: String(at + 1), data: JSON.stringify(event) });
+		streamEvents(stream, events);
 		if (stream) return success('');
 		if (path.endsWith('/runs/r')) return success({ ...RUN, status: 'success' });
 		const stored = { role: 'ai', content: 'The beginning of the answer', status: 'success' };
@@ -85,8 +84,7 @@ it('an answer to a decision whose stream is new has the parts from before the de
 		{ type: 'complete' },
 	];
 	const send = parsing(({ path, stream }) => {
-		for (const [at, event] of events.entries())
-			stream?.onEvent({ id: String(at + 1), data: JSON.stringify(event) });
+		streamEvents(stream, events);
 		if (stream) return success('');
 		const content = [text('before', `Stripes ${link('a')}.`), after];
 		const stored = { role: 'ai', status: 'success', content };

@@ -9,8 +9,7 @@ import {
 	withTarget,
 } from 'nodes/XpertAi/runs/runBody';
 import { threadState } from 'nodes/XpertAi/threads/thread';
-
-const saying = (input: object) => ({ input: { action: 'send', message: { input } } });
+import { bodyWith } from './support/run';
 
 it('withTarget names the run', () => {
 	const about = (target: object) => ({ input: { action: 'resume', target } });
@@ -18,7 +17,7 @@ it('withTarget names the run', () => {
 });
 
 it.each<[string, RunKind, object, object]>([
-	['a message', 'message', saying({ input: 'Hi' }), { text: 'Hi', rejects: false }],
+	['a message', 'message', bodyWith({ input: 'Hi' }), { text: 'Hi', rejects: false }],
 	['a confirmation', 'decision', { input: { decision: { type: 'confirm' } } }, { rejects: false }],
 	['a rejection', 'decision', { input: { decision: { type: 'reject' } } }, { rejects: true }],
 	[
@@ -45,11 +44,11 @@ it('takes a key with dots for no path', () => {
 		'input.decision.type': 'x',
 		'input.target': {},
 	};
-	const message = { ...saying({ folder: '' }), ...decoys };
+	const message = { ...bodyWith({ folder: '' }), ...decoys };
 	expect(filterValuesIn(message)).toEqual({ folder: '' });
 	expect(withFileContexts(message, ['a'])).toEqual({
 		...decoys,
-		...saying({ folder: '', files: [{ fileId: 'a' }] }),
+		...bodyWith({ folder: '', files: [{ fileId: 'a' }] }),
 	});
 	const rejection = { input: { decision: { type: 'reject' } }, ...decoys };
 	expect(intentOf('decision', rejection).rejects).toBe(true);
@@ -69,20 +68,20 @@ it.each([
 	],
 	['no values where it is none', undefined, {}],
 ])('a message holds %s', (_, input, values) => {
-	expect(filterValuesIn(saying(input as object))).toEqual(values);
+	expect(filterValuesIn(bodyWith(input as object))).toEqual(values);
 });
 
 it('withFileContexts appends files to those of the message', () => {
 	const files = [{ id: 's' }, { fileId: 'a' }, { fileId: 'b' }];
-	const message = saying({ input: 'Hi', files: [{ id: 's' }] });
-	expect(withFileContexts(message, ['a', 'b'])).toEqual(saying({ input: 'Hi', files }));
-	expect(message).toEqual(saying({ input: 'Hi', files: [{ id: 's' }] }));
-	expect(withFileContexts(saying({}), ['a'])).toEqual(saying({ files: [{ fileId: 'a' }] }));
+	const message = bodyWith({ input: 'Hi', files: [{ id: 's' }] });
+	expect(withFileContexts(message, ['a', 'b'])).toEqual(bodyWith({ input: 'Hi', files }));
+	expect(message).toEqual(bodyWith({ input: 'Hi', files: [{ id: 's' }] }));
+	expect(withFileContexts(bodyWith({}), ['a'])).toEqual(bodyWith({ files: [{ fileId: 'a' }] }));
 });
 
 it('withMessageMark marks messages, and a thread shows the mark', () => {
-	expect(withMessageMark(saying({ input: 'Hi' }), 'm')).toEqual(
-		saying({ input: 'Hi', n8nMark: 'm' }),
+	expect(withMessageMark(bodyWith({ input: 'Hi' }), 'm')).toEqual(
+		bodyWith({ input: 'Hi', n8nMark: 'm' }),
 	);
 	expect(messageMarkOf(threadState.parse({ values: { human: { n8nMark: 'm' } } }))).toBe('m');
 	expect(messageMarkOf(undefined)).toBeUndefined();

@@ -8,9 +8,7 @@ import { no, parsing, success } from '../../support/send';
 import { virtualTime, type VirtualTime } from '../../support/virtualTime';
 import { answering, failure, listed, lost, mine } from '../threads/support/answering';
 import { lockServer } from './support/lockServer';
-import { RUN, SECOND } from './support/run';
-
-const saying = (input: object) => ({ input: { action: 'send', message: { input } } });
+import { bodyWith, RUN, SECOND } from './support/run';
 
 const start = async (send: Send, clock: VirtualTime, more: Partial<Run> = {}) =>
 	await startInTurn({
@@ -53,7 +51,7 @@ it.each([
 		// The thread shows the mark of its newest question alone.
 		return success({ thread_id: 't', status: 'idle', values: { human: { n8nMark: mark } } });
 	});
-	const body = saying({ input: 'Hi' });
+	const body = bodyWith({ input: 'Hi' });
 	const started = await start(send, time, { body });
 	expect(mark).toEqual(expect.any(String));
 	if (runId) expect(started).toMatchObject({ runId });
