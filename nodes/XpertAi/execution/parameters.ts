@@ -7,10 +7,10 @@ import { identityOf, type Place, valueOf } from './expressions';
 import { findPath } from './given';
 
 /** Fields that are read by themselves, not together with their collection. */
-const READ_ALONE = ['documentSettings.documentVersion', 'options.shard'];
+const FIELDS_READ_ALONE = ['documentSettings.documentVersion', 'options.shard'];
 
 /** Fields that are read with their collection. A value without a part is a `MissingPart` there. */
-const IN_COLLECTIONS: Record<string, IdentityRule> = {
+const FIELDS_IN_COLLECTIONS: Record<string, IdentityRule> = {
 	'documentFields.value.fileUrl': {},
 	'documentFields.value.folder': {},
 	'documentFields.value.id': {},
@@ -30,8 +30,8 @@ isConstant.cache = new WeakMap();
  * read. In a collection, evaluates each identity field part by part.
  *
  * @param initial the value if the parameter is not set. It may hold expressions.
- * @returns the value. A field of `IN_COLLECTIONS` is a `MissingPart` if a part of its expression is missing. Fields of
- * `READ_ALONE` are left out.
+ * @returns the value. A field of `FIELDS_IN_COLLECTIONS` is a `MissingPart` if a part of its expression is missing.
+ * Fields of `FIELDS_READ_ALONE` are left out.
  */
 export function resolveParameter(
 	place: Place,
@@ -56,7 +56,7 @@ function resolveValue(
 	field: string,
 	isWhole: boolean,
 ): unknown {
-	if (!isWhole && READ_ALONE.includes(field)) return undefined;
+	if (!isWhole && FIELDS_READ_ALONE.includes(field)) return undefined;
 	if (isArray(given))
 		return given.map((one, at) => resolveValue(place, one, `${path}[${at}]`, field, isWhole));
 	if (isPlainObject(given)) {
@@ -69,6 +69,6 @@ function resolveValue(
 		});
 	}
 	if (!isExpression(given)) return given;
-	const rule = isWhole ? undefined : IN_COLLECTIONS[field];
+	const rule = isWhole ? undefined : FIELDS_IN_COLLECTIONS[field];
 	return rule ? identityOf(place, given, path, field, rule) : valueOf(place, given, path, field);
 }

@@ -15,8 +15,8 @@ import {
 	hintsOf,
 	outputItems,
 	processingError,
-	submissionProgress,
 	stopError,
+	submissionProgress,
 	withHints,
 } from './report';
 import {

@@ -8,6 +8,7 @@ import { type DocumentReport, OUTCOMES, PLANS } from './outcomes';
 import type { Submission } from './submission';
 import { INPUT_HINTS } from './tally';
 import { asHint, counted, HINT_LENGTH, sentences, someNames } from './textHelpers';
+
 /** Writes counts as text, such as `Documents: 2 stored, 1 rejected`. Leaves out zeros. */
 function inWords(counts: Record<string, number>, words: Record<string, string> = OUTCOMES): string {
 	const parts = Object.entries(words).map(([name, word]) => {

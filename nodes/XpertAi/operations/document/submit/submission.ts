@@ -10,6 +10,7 @@ import type { SourceDocuments } from './sources/found';
 import { readDocuments } from './sources/readDocuments';
 import { addFact, newTally } from './tally';
 import { sentences } from './textHelpers';
+
 /**
  * Marks failures as `unanswered` until a server answers. A 404 of a proxy or an unrelated server does not count as an
  * answer. The node gives up early on `unanswered` failures. A wrong Base URL is therefore reported quickly.
