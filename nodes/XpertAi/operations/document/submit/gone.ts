@@ -26,8 +26,8 @@ function isDisablingMode(mode: unknown, { settings }: Submission): boolean {
 
 /**
  * Disables stored documents that are missing from this run, if `mirrors` is set. Only a complete run disables documents
- * (see `reasonToKeep`), and only in some modes (see `isDisablingMode`). A dry run only reports these documents. If too many are
- * missing (`maxGonePercent`), disables none and records an error.
+ * (see `reasonToKeep`), and only in some modes (see `isDisablingMode`). A dry run only reports these documents. If too
+ * many are missing (`maxGonePercent`), disables none and records an error.
  */
 export async function disableMissing(sourceRun: SourceRun): Promise<void> {
 	const { contents, memory, memoryRoutes: routes, submission } = sourceRun;
