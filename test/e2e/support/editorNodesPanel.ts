@@ -34,11 +34,18 @@ export class NodesPanel {
 		return await this.names.allInnerTexts();
 	}
 
-	async openActions(node: string): Promise<string[]> {
+	/** Opens the actions of a node. */
+	async openActions(node: string): Promise<void> {
 		const entry = this.names.filter({ hasText: node });
 		await entry.first().click();
 		await entry.first().waitFor({ state: 'hidden' });
 		await this.names.first().waitFor();
+	}
+
+	/** The names of the entries once there are `count`, or as they are if there never are: n8n fills the list bit by bit. */
+	async entries(count: number): Promise<string[]> {
+		const last = this.names.nth(count - 1);
+		await last.waitFor({ state: 'attached' }).catch(() => undefined);
 		return await this.names.allInnerTexts();
 	}
 
