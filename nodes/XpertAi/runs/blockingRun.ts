@@ -3,7 +3,7 @@ import { joinRun, readRun, type RunRecord, stageOf } from '../threads/runsApi';
 import type { EventStream } from '../transport/eventStream';
 import { isTransient } from '../transport/failure';
 import { cancelRunById } from './cancelRun';
-import { waitOr } from './client';
+import { waitAtMost } from './client';
 import type { Run } from './run';
 
 /** Kinds of failure that can break an open stream. The node treats all other kinds as a refusal of the stream. */
@@ -62,7 +62,7 @@ export function watchRun({ cancelSilentMs: limit, ...asked }: Run, blocking: Run
 	const mayCancel = () => limit > 0 && runId !== facts.cancelledRun;
 	const pause = async (ms: number, event?: Promise<void>) => {
 		const leftMs = mayCancel() && silenceLeftMs() > 0 ? silenceLeftMs() : ms;
-		await waitOr(run, Math.min(ms, leftMs), event);
+		await waitAtMost(run, Math.min(ms, leftMs), event);
 	};
 	/**
 	 * Cancels the run after `limit` milliseconds without an event. Does not cancel a run during a tool call, or a run

@@ -3,7 +3,7 @@ import { isOutage, isTransient } from '../transport/failure';
 import { failureMessage } from '../transport/failureText';
 import type { Send } from '../transport/request';
 import { type Client, withDeadline } from './client';
-import { hasProof, readSettled, replay } from './readRunState';
+import { provesCompletion, readSettled, replayEndedRun } from './readRunState';
 import { resultFromEvents, type RunState } from './result';
 import type { Run, RunClient } from './run';
 
@@ -26,7 +26,7 @@ export async function cancelRunById(
 		return { status: 'unread', failure };
 	// Do not cancel an ended run, because the server would mark even a completed run as cancelled.
 	if (record && stageOf(record) === 'ended') return await readSettled(run);
-	const state = (await cancelRunning(run)) ?? { status: 'cancelled' };
+	const state = (await cancelActiveRun(run)) ?? { status: 'cancelled' };
 	return state.status === 'unread' ? { ...state, goesOn: record !== undefined } : state;
 }
 
@@ -35,14 +35,14 @@ export async function cancelRunById(
  *
  * @returns undefined if the run was cancelled; the result if the run completed first; `unread` if a request failed
  */
-export async function cancelRunning(run: RunClient): Promise<RunState | undefined> {
+export async function cancelActiveRun(run: RunClient): Promise<RunState | undefined> {
 	const { failure } = await requestCancel(run);
 	if (failure) {
 		const after = isTransient(failure) ? await readRun(run) : undefined;
 		if (after?.answer?.status !== 'interrupted') return { status: 'unread', failure };
 	}
-	const events = await replay(run);
-	const result = events && hasProof(events) ? resultFromEvents(events) : undefined;
+	const events = await replayEndedRun(run);
+	const result = events && provesCompletion(events) ? resultFromEvents(events) : undefined;
 	return result?.status === 'completed' ? result : undefined;
 }
 
@@ -52,7 +52,7 @@ export async function cancelRunning(run: RunClient): Promise<RunState | undefine
  * @param find returns the run ID, or undefined if no run was found
  * @returns the given result. After an attempt to cancel, `advice` contains the outcome.
  */
-export async function abandonRun<State extends RunState>(
+export async function cancelIfGivenUp<State extends RunState>(
 	run: Client & Pick<Run, 'facts' | 'threadId' | 'whenGivenUp'>,
 	result: State,
 	find: (client: Client) => Promise<string | undefined> = async () => run.facts.runId,

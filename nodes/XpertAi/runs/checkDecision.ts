@@ -2,7 +2,7 @@ import { isEqual, isString, isUndefined } from 'lodash';
 
 import { fieldOfTasks } from '../threads/tasks';
 import { messagesOf, readThread, type ThreadMessage } from '../threads/thread';
-import { repeated } from './client';
+import { repeatUntil } from './client';
 import { failed, type RunResult } from './result';
 import type { Run } from './run';
 
@@ -11,7 +11,7 @@ export const UNCONFIRMED_ADVICE =
 	'The changed arguments have arrived. If the thread still waits, decide again, with "Changed Arguments" left empty.';
 
 /** Whether the run waits for a second decision after a change of arguments. */
-export function waitsWithChanges(result: RunResult, decided?: unknown[]) {
+export function waitsForSecondDecision(result: RunResult, decided?: unknown[]) {
 	if (result.status !== 'interrupted') return false;
 	const { interrupt } = result;
 	// After a change of arguments, the waiting tasks have no calls.
@@ -34,7 +34,7 @@ export async function checkDecision(
 	// An answer shows that the confirmation took effect.
 	if (!rejects && !isEmptyAnswer) return result;
 	const read = async () => await readThread(run, run.threadId);
-	const { answer: state, failure } = await repeated(run, read, ({ ok }) => ok);
+	const { answer: state, failure } = await repeatUntil(run, read, ({ ok }) => ok);
 	if (failure) return { ...failed(UNKNOWN_OUTCOME), failure };
 	const calls = fieldOfTasks('call.id', decided).filter(isString);
 	const isResult = ({ tool_call_id: id }: ThreadMessage) => isString(id) && calls.includes(id);

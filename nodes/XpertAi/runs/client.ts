@@ -62,7 +62,7 @@ export function withDeadline({ send, ...limits }: ApiClient & { deadline: number
  *
  * @param isDone gets the result of an attempt, and the sum of all pauses so far in milliseconds
  */
-export async function repeated<Result>(
+export async function repeatUntil<Result>(
 	client: Pick<Client, 'remaining' | 'signal' | 'wait'>,
 	attempt: () => Promise<Result>,
 	isDone: (result: Result, waitedMs: number) => boolean,
@@ -78,7 +78,11 @@ export async function repeated<Result>(
 }
 
 /** Waits for the given milliseconds, or until `event` resolves. Ends early like `Client.wait`. */
-export async function waitOr(client: Client, ms: number, event?: Promise<unknown>): Promise<void> {
+export async function waitAtMost(
+	client: Client,
+	ms: number,
+	event?: Promise<unknown>,
+): Promise<void> {
 	const { clock, signal } = client;
 	const done = new AbortController();
 	const stop = signal ? AbortSignal.any([signal, done.signal]) : done.signal;

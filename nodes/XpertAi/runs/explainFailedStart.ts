@@ -1,7 +1,7 @@
 import { isConversationId } from '../threads/conversation';
 import { type Failure, mayMeanNoRecord } from '../transport/failure';
 import { failed, failedBy, type NoAnswer } from './result';
-import { conversationOf, type Run } from './run';
+import { readRunConversation, type Run } from './run';
 
 /**
  * Explains why a run could not start. Checks whether the thread has a conversation.
@@ -9,7 +9,7 @@ import { conversationOf, type Run } from './run';
  * @param otherwise the result if the thread has a conversation
  */
 export async function explainMissingThread(run: Run, otherwise: NoAnswer): Promise<NoAnswer> {
-	const { failure, conversationId } = await conversationOf(run);
+	const { failure, conversationId } = await readRunConversation(run);
 	if (failure && !otherwise.failure) return failedBy(failure);
 	if (failure || conversationId) return otherwise;
 	const reason = (await isConversationId(run, run.threadId))

@@ -8,9 +8,9 @@ import { fieldOfTasks } from '../threads/tasks';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import { isTransient } from '../transport/failure';
 import type { Outcome } from '../transport/request';
-import { repeated } from './client';
+import { repeatUntil } from './client';
 import { overlapsOthers } from './overlap';
-import { hasProof, readRunState } from './readRunState';
+import { provesCompletion, readRunState } from './readRunState';
 import {
 	type Completed,
 	executionStopped,
@@ -21,11 +21,11 @@ import {
 	STILL_RUNNING,
 	timedOut,
 } from './result';
-import { conversationOf, type Run, type RunClient } from './run';
+import { readRunConversation, type Run, type RunClient } from './run';
 
-export interface Following {
+export interface FollowOptions {
 	/** ID of the stream to read. The stream of a decision can have a different ID than the run. */
-	joinId?: string;
+	streamId?: string;
 	/** For a decision: the tasks that waited for it. */
 	decided?: unknown[];
 }
@@ -36,7 +36,7 @@ export interface Following {
  */
 export async function waitForRunResult(
 	run: RunClient & Pick<Run, 'listener'>,
-	{ joinId = run.runId, decided }: Following = {},
+	{ streamId = run.runId, decided }: FollowOptions = {},
 ): Promise<RunResult> {
 	const { facts, listener } = run;
 	// The stream of a decision can begin with events from before the decision. The listener must not get these events.
@@ -46,18 +46,18 @@ export async function waitForRunResult(
 	let lacksEarlierParts = decided !== undefined;
 	for (let pause = FIRST_PAUSE_MS; ; ) {
 		const { lastId } = events;
-		await join(run, joinId, events);
+		await readStream(run, streamId, events);
 		facts.conversationId ??= events.conversationId;
-		if (events.isComplete && decided && (await isBeforeDecision(run, events, decided))) {
+		if (events.isComplete && decided && (await endsBeforeDecision(run, events, decided))) {
 			// The stream has shown the part before the decision. Read on without a pause.
 			events.resume(listener);
 			lacksEarlierParts = false;
 			continue;
 		}
 		// Use the stream only if it has the ID of this run. A different ID may belong to another run.
-		if (events.isComplete && events.isWhole && joinId === run.runId) {
-			// `planFor` asks which run was followed last (see `followedRun`).
-			followedRun.runId = run.runId;
+		if (events.isComplete && events.isWhole && streamId === run.runId) {
+			// `planStart` asks which run was followed last (see `lastFollowedRun`).
+			lastFollowedRun.runId = run.runId;
 			const result = await resultOfStream(run, events);
 			return lacksEarlierParts ? await withStoredParts(run, result) : result;
 		}
@@ -78,13 +78,13 @@ export async function waitForRunResult(
 async function resultOfStream(run: RunClient, events: RunEvents): Promise<RunResult> {
 	const result = resultFromEvents(events);
 	if (result.status === 'interrupted')
-		return (await overlapsOthers(run)) ? await settledResult(run, result) : result;
+		return (await overlapsOthers(run)) ? await waitForSettledResult(run, result) : result;
 	if (result.status !== 'completed' || result.output !== '' || result.otherParts.length > 0)
 		return result;
-	const { answer: record } = await (hasProof(events) ? {} : readRun(run));
-	if (record && record.status !== 'success') return await settledResult(run, result);
-	const read = async () => await findAnswer(run, await conversationOf(run), run.runId);
-	const { message, failure } = await repeated(run, read, (found) => !found.failure);
+	const { answer: record } = await (provesCompletion(events) ? {} : readRun(run));
+	if (record && record.status !== 'success') return await waitForSettledResult(run, result);
+	const read = async () => await findAnswer(run, await readRunConversation(run), run.runId);
+	const { message, failure } = await repeatUntil(run, read, (found) => !found.failure);
 	if (failure)
 		return { ...timedOut('The run has ended, but its answer could not be read'), failure };
 	const stored = new RunEvents(run.runId);
@@ -93,13 +93,13 @@ async function resultOfStream(run: RunClient, events: RunEvents): Promise<RunRes
 }
 
 /** Reads the state of an ended run until it has a result. `streamed` is the result by the stream of the run. */
-async function settledResult(
+async function waitForSettledResult(
 	run: RunClient,
 	streamed: Interrupted | Completed,
 ): Promise<RunResult> {
 	const read = async () => await readRunState(run);
 	const isResult = ({ status }: RunState) => status !== 'running' && status !== 'unread';
-	const state = await repeated(run, read, isResult, SETTLING_MS);
+	const state = await repeatUntil(run, read, isResult, SETTLING_MS);
 	if (state.status === 'interrupted' && streamed.status === 'interrupted') return streamed;
 	if (state.status !== 'running' && state.status !== 'unread') return state;
 	const failure = 'failure' in state ? state.failure : undefined;
@@ -113,7 +113,7 @@ async function settledResult(
  */
 async function withStoredParts(run: RunClient, result: RunResult): Promise<RunResult> {
 	if (!('parts' in result) || sourcesOf(result.parts).list(new Set()).length === 0) return result;
-	const { message } = await findAnswer(run, await conversationOf(run), run.runId);
+	const { message } = await findAnswer(run, await readRunConversation(run), run.runId);
 	const stored = new RunEvents(run.runId);
 	stored.readContent(message?.content);
 	return stored.output === result.output ? { ...result, parts: stored.parts } : result;
@@ -122,7 +122,7 @@ async function withStoredParts(run: RunClient, result: RunResult): Promise<RunRe
 /**
  * Whether the events so far end with an interruption that already has a decision. If so, the stream sends more events.
  */
-async function isBeforeDecision(run: RunClient, { end }: RunEvents, decided: unknown[]) {
+async function endsBeforeDecision(run: RunClient, { end }: RunEvents, decided: unknown[]) {
 	if (end.status !== 'interrupted') return false;
 	if (isEqual(fieldOfTasks('id', end.tasks), fieldOfTasks('id', decided))) return true;
 	const state = await readRunState(run);
@@ -137,7 +137,7 @@ const SILENT_STREAM_MS = 10_000;
  * Reads the stream of a run until the stream ends or breaks. While no events arrive, polls the run record. Stops if the
  * record shows that the run has ended. Also stops after a permanent failure to read the record. Never throws.
  */
-async function join(run: RunClient, joinId: string, events: RunEvents): Promise<Outcome> {
+async function readStream(run: RunClient, streamId: string, events: RunEvents): Promise<Outcome> {
 	const [abort, done] = [new AbortController(), new AbortController()];
 	const watchRecord = async () => {
 		for (let pause = SILENT_STREAM_MS; ; pause = longerPause(pause)) {
@@ -153,7 +153,7 @@ async function join(run: RunClient, joinId: string, events: RunEvents): Promise<
 		}
 	};
 	void watchRecord();
-	const outcome = await run.send(joinRun({ ...run, runId: joinId }, events, abort.signal));
+	const outcome = await run.send(joinRun({ ...run, runId: streamId }, events, abort.signal));
 	done.abort();
 	return outcome;
 }
@@ -162,4 +162,4 @@ async function join(run: RunClient, joinId: string, events: RunEvents): Promise<
  * The last run whose stream this process read to the end. The server stores an answer before it ends the stream. So
  * the node does not wait for this answer to be stored.
  */
-export const followedRun: { runId?: string } = {};
+export const lastFollowedRun: { runId?: string } = {};

@@ -20,7 +20,7 @@ import { buildPath } from '../transport/api';
 import { call } from '../transport/call';
 import { FIRST_PAUSE_MS } from '../transport/clock';
 import { mayMeanNoRecord } from '../transport/failure';
-import { repeated } from './client';
+import { repeatUntil } from './client';
 import { explainFailedStart, explainMissingThread } from './explainFailedStart';
 import {
 	busy,
@@ -36,7 +36,7 @@ import {
 	timedOut,
 	WITHOUT_ANSWER,
 } from './result';
-import { conversationOf, type Run } from './run';
+import { readRunConversation, type Run } from './run';
 
 /*
  * A run in one request (E4). The server's answer does not contain the status of the run. So the node waits until the
@@ -51,7 +51,7 @@ const runAnswer = z
 	.refine((answer) => 'role' in answer && 'content' in answer, 'it is not the answer of a run');
 
 /** Starts a run and gets the answer from the same request (E4). Never throws. */
-export async function waitInOneRequest(run: Run): Promise<RunResult> {
+export async function runInOneRequest(run: Run): Promise<RunResult> {
 	const { kind } = run.intent;
 	const free = run.isNew ? {} : await waitUntilIdle(run);
 	if ('status' in free) return free;
@@ -74,10 +74,10 @@ export async function waitInOneRequest(run: Run): Promise<RunResult> {
 		maxTries: START_TRIES,
 	});
 	const waited = { ...run, before };
-	if (sent.ok) return await compareWithThread(waited, sent.answer.content);
+	if (sent.ok) return await resultOfAnswer(waited, sent.answer.content);
 	const { failure, mayBeDone } = sent;
 	if (!mayBeDone) return await explainFailedStart(run, failure);
-	return await pollUntilIdle(waited, mayHaveArrived(kind, failure));
+	return await pollForResult(waited, mayHaveArrived(kind, failure));
 }
 
 /**
@@ -91,10 +91,10 @@ async function waitUntilIdle(run: Run): Promise<{ before?: ThreadState } | NoAns
 		const { answer: before, failure } = await readThread(run, run.threadId);
 		// The server may fail to read a thread before its first run, or shortly after a run starts. So read the status
 		// from the conversation.
-		if (failure && mayMeanNoRecord(failure)) return { before, ...(await conversationOf(run)) };
+		if (failure && mayMeanNoRecord(failure)) return { before, ...(await readRunConversation(run)) };
 		return { before, failure, status: before?.status };
 	};
-	const seen = await repeated(run, look, ({ status }) => !mayWait || status !== 'busy');
+	const seen = await repeatUntil(run, look, ({ status }) => !mayWait || status !== 'busy');
 	const { before, failure, status } = seen;
 	if (failure) return { status: 'failed', failure };
 	if (status !== 'busy' || run.whenBusy === 'run') return { before };
@@ -104,7 +104,7 @@ async function waitUntilIdle(run: Run): Promise<{ before?: ThreadState } | NoAns
 const UNVERIFIED = 'The server answered, but what became of the run is not known';
 
 /** Compares the server's answer with the thread, and returns the result of the run. */
-async function compareWithThread(run: Waited, content: unknown): Promise<RunResult> {
+async function resultOfAnswer(run: Waited, content: unknown): Promise<RunResult> {
 	const { output, parts: otherParts } = parseReply(content);
 	const isEmpty = output === '' && otherParts.length === 0;
 	// With "Run Anyway", another run may keep the thread busy. So do not wait until the thread is idle, unless the
@@ -113,10 +113,12 @@ async function compareWithThread(run: Waited, content: unknown): Promise<RunResu
 	const isSettled = (state?: ThreadState): state is ThreadState =>
 		state !== undefined && (mayBeBusy || state.status !== 'busy');
 	const read = async () => await readThread(run, run.threadId);
-	const { answer: state, failure } = await repeated(run, read, ({ answer }) => isSettled(answer));
+	const { answer: state, failure } = await repeatUntil(run, read, ({ answer }) =>
+		isSettled(answer),
+	);
 	if (!isSettled(state)) return { ...failed(UNVERIFIED), failure, unverified: output };
 	// Without a status, the thread does not show the run yet.
-	if (isEmpty && !state.status) return await pollUntilIdle(run, failed(UNVERIFIED));
+	if (isEmpty && !state.status) return await pollForResult(run, failed(UNVERIFIED));
 	const isBusy = state.status === 'busy';
 	const shown = isBusy ? undefined : await resultOnThread(run, state);
 	if (isEmpty) return shown ?? WITHOUT_ANSWER;
@@ -140,13 +142,13 @@ const IDLE_READS = 2;
  *
  * @param unknown the result if the thread does not show the run
  */
-async function pollUntilIdle(run: Waited, unknown: NoAnswer): Promise<RunResult> {
+async function pollForResult(run: Waited, unknown: NoAnswer): Promise<RunResult> {
 	const { kind } = run.intent;
 	let idleReads = 0;
 	const look = async () => {
 		const { answer: state, failure: unread } = await readThread(run, run.threadId, 1);
 		const isBusy = state?.status === 'busy';
-		const isChanged = state && !isBusy && !isEqual(tracesOf(run.before), tracesOf(state));
+		const isChanged = state && !isBusy && !isEqual(snapshotOf(run.before), snapshotOf(state));
 		// The thread looks idle while the server carries out a decision. So do not count idle reads for a decision.
 		const isIdle = kind !== 'decision' && (unread ? mayMeanNoRecord(unread) : !isBusy);
 		idleReads = isIdle ? idleReads + 1 : 0;
@@ -154,13 +156,13 @@ async function pollUntilIdle(run: Waited, unknown: NoAnswer): Promise<RunResult>
 	};
 	await run.wait(FIRST_PAUSE_MS);
 	const isDone = ({ result }: { result?: RunResult }) => Boolean(result) || idleReads >= IDLE_READS;
-	const { isBusy, result } = await repeated(run, look, isDone);
+	const { isBusy, result } = await repeatUntil(run, look, isDone);
 	if (result) return result;
 	if (isBusy) return STILL_RUNNING;
 	return idleReads >= IDLE_READS ? unknown : { ...unknown, status: 'timedOut' };
 }
 
-const tracesOf = (state?: ThreadState) => [state?.status, state?.updated_at, messagesOf(state)];
+const snapshotOf = (state?: ThreadState) => [state?.status, state?.updated_at, messagesOf(state)];
 
 /** Reads the result of the run from a thread that is not busy. Returns undefined if the thread contains no result. */
 async function resultOnThread(run: Waited, state: ThreadState): Promise<RunResult | undefined> {
@@ -170,7 +172,7 @@ async function resultOnThread(run: Waited, state: ThreadState): Promise<RunResul
 	const { status } = state;
 	if (status === 'error' || status === 'interrupted') {
 		if (hasOtherInput(run, state)) return undefined;
-		const facts = await conversationOf(run);
+		const facts = await readRunConversation(run);
 		if (facts.failure) return { ...failed(UNVERIFIED), failure: facts.failure };
 		if (own.length === 0 && waitsForPerson(facts)) return undefined;
 		events.end = { ...facts, status };

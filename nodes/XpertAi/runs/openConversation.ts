@@ -10,10 +10,10 @@ import {
 	isTokenRefused,
 	mayMeanNoRecord,
 } from '../transport/failure';
-import { type Client, repeated } from './client';
+import { type Client, repeatUntil } from './client';
 import { failed, failedBy, type NoAnswer } from './result';
 
-/** Maximum number of attempts to create a conversation in `openNew`. */
+/** Maximum number of attempts to create a conversation in `openNewConversation`. */
 const CREATE_TRIES = 3;
 
 type Opened = { threadId: string; conversationId: string } | NoAnswer;
@@ -22,7 +22,7 @@ type Opened = { threadId: string; conversationId: string } | NoAnswer;
  * Creates a conversation with a new thread ID. Never throws. If the server's answer is lost, looks for the conversation
  * before the next attempt.
  */
-export async function openNew(
+export async function openNewConversation(
 	client: ApiClient,
 	threadId: string,
 	title?: string,
@@ -44,7 +44,7 @@ interface KeyedConversation {
 	/** ID derived from the assistant and the key. */
 	keyId: string;
 	title?: string;
-	/** The owner of the token. If the owner's ID is unknown, `openByKey` asks the server. */
+	/** The owner of the token. If the owner's ID is unknown, `openConversationByKey` asks the server. */
 	owner: Owner;
 	/** ID of the n8n credential. Replaces the owner on a server that does not support owners. */
 	credentialId: string;
@@ -54,16 +54,19 @@ interface KeyedConversation {
  * Finds or creates the conversation of a key. Never throws. Derives the thread ID and the conversation ID from the key
  * and the owner. So processes that create the conversation at the same time get the same conversation.
  */
-export async function openByKey(client: Client, keyed: KeyedConversation): Promise<Opened> {
+export async function openConversationByKey(
+	client: Client,
+	keyed: KeyedConversation,
+): Promise<Opened> {
 	const { owner } = keyed;
 	if (owner.id === undefined) {
 		// Fail if the owner stays unknown. Without the owner, the node would derive a different thread ID.
 		const learn = async () => await learnOwner(client, owner);
-		const unread = await repeated(client, learn, (failure) => !failure || isFinal(failure));
+		const unread = await repeatUntil(client, learn, (failure) => !failure || isFinal(failure));
 		if (unread) return failedBy(unread);
 	}
-	const opened = owner.id ? await openOwned(client, keyed, owner.id) : undefined;
-	return opened ?? (await openUnowned(client, keyed));
+	const opened = owner.id ? await openForOwner(client, keyed, owner.id) : undefined;
+	return opened ?? (await openForCredential(client, keyed));
 }
 
 const isFinal = (failure: Failure) =>
@@ -74,7 +77,7 @@ const isFinal = (failure: Failure) =>
  *
  * @returns undefined if the server does not support owners (see `proveOwner`)
  */
-async function openOwned(
+async function openForOwner(
 	client: Client,
 	{ keyId, title, owner }: KeyedConversation,
 	createdById: string,
@@ -101,7 +104,7 @@ async function openOwned(
  * Finds or creates the conversation of a key on a server that does not support owners. The thread ID is derived from the
  * key and the credential. The conversation ID is not derived.
  */
-async function openUnowned(client: Client, keyed: KeyedConversation): Promise<Opened> {
+async function openForCredential(client: Client, keyed: KeyedConversation): Promise<Opened> {
 	const { keyId, title, credentialId } = keyed;
 	const threadId = derivedId(keyId, `credential ${credentialId}`);
 	for (let threadExists = false; ; threadExists = true) {
@@ -110,10 +113,10 @@ async function openUnowned(client: Client, keyed: KeyedConversation): Promise<Op
 		if (conversationId) return { threadId, conversationId };
 		// The thread exists, but the server hides its conversation from this token.
 		if (threadExists) return { ...SOMEBODY_ELSES, threadId };
-		const unread = await threadFailure(client, threadId);
+		const unread = await threadReadFailure(client, threadId);
 		if (unread)
 			return mayMeanNoRecord(unread)
-				? await openNew(client, threadId, title)
+				? await openNewConversation(client, threadId, title)
 				: failedBy(unread, threadId);
 		// Another message with this key may have created the conversation since. Look for it again.
 	}
@@ -123,7 +126,7 @@ async function openUnowned(client: Client, keyed: KeyedConversation): Promise<Op
  * Returns why a thread cannot be read. Reads a thread that seems to be missing twice, because two owners would otherwise
  * share it.
  */
-async function threadFailure(client: Client, threadId: string): Promise<Failure | undefined> {
+async function threadReadFailure(client: Client, threadId: string): Promise<Failure | undefined> {
 	const { failure } = await readThread(client, threadId);
 	if (!failure || !mayMeanNoRecord(failure)) return failure;
 	await client.wait(FOREIGN_PAUSE_MS);

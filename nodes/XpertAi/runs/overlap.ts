@@ -9,7 +9,7 @@ import {
 	type ThreadMessage,
 	type ThreadState,
 } from '../threads/thread';
-import { repeated } from './client';
+import { repeatUntil } from './client';
 import type { Completed, RunState } from './result';
 import type { RunClient } from './run';
 
@@ -25,7 +25,7 @@ const IDLE_READS = 2;
  * - Adds `remembered: false` if the answer is missing on the thread because another run overlapped.
  * - Adds `earlier` if the answer links to passages of an earlier run.
  */
-export async function withThread<State extends RunState>(
+export async function compareResultWithThread<State extends RunState>(
 	run: RunClient,
 	result: State,
 	others?: OtherRuns,
@@ -37,13 +37,13 @@ export async function withThread<State extends RunState>(
 	if (!hasOverlap && !linksBack) return result;
 	let idleReads = 0;
 	const read = async () => await readThread(run, run.threadId);
-	const { answer: state } = await repeated(run, read, ({ answer }) => {
+	const { answer: state } = await repeatUntil(run, read, ({ answer }) => {
 		if (!answer || !hasOverlap) return true;
 		idleReads = answer.status === 'busy' ? 0 : idleReads + 1;
-		return holdsAnswer(answer, result) || idleReads >= IDLE_READS;
+		return containsAnswer(answer, result) || idleReads >= IDLE_READS;
 	});
 	if (!state) return result;
-	const isLost = hasOverlap && state.status !== 'busy' && !holdsAnswer(state, result);
+	const isLost = hasOverlap && state.status !== 'busy' && !containsAnswer(state, result);
 	const earlier = linksBack ? eventsOn(state, messagesOf(state)).parts : undefined;
 	return { ...result, ...(earlier && { earlier }), ...(isLost && { remembered: false }) };
 }
@@ -67,10 +67,10 @@ export const LAST_RUNS = 3;
  */
 export async function overlapsOthers(run: RunClient, others?: OtherRuns) {
 	if (others?.isActive) return true;
-	return (others && (await isBesideAnswers(run, others))) ?? (await isBesideRuns(run));
+	return (others && (await overlapsByAnswers(run, others))) ?? (await overlapsByRuns(run));
 }
 
-async function isBesideAnswers(run: RunClient, { lastIds }: OtherRuns) {
+async function overlapsByAnswers(run: RunClient, { lastIds }: OtherRuns) {
 	const { conversationId } = run.facts;
 	if (!conversationId) return undefined;
 	const { answer: newest = [] } = await newestAnswers(run, conversationId, LAST_RUNS);
@@ -80,13 +80,13 @@ async function isBesideAnswers(run: RunClient, { lastIds }: OtherRuns) {
 	return own && newest.some((one) => one !== own && isBeside(one));
 }
 
-async function isBesideRuns(run: RunClient) {
+async function overlapsByRuns(run: RunClient) {
 	const { answer = [] } = await listRuns(run, run.threadId);
-	return runsBeside(answer, run.runId).length > 0;
+	return overlappingRuns(answer, run.runId).length > 0;
 }
 
 /** Returns the other runs of a list that overlapped with a run. */
-export function runsBeside(list: RunRecord[], runId: string): RunRecord[] {
+export function overlappingRuns(list: RunRecord[], runId: string): RunRecord[] {
 	const runs = startedRuns(list);
 	const own = runs.find((one) => one.run_id === runId);
 	if (!own) return [];
@@ -96,7 +96,7 @@ export function runsBeside(list: RunRecord[], runId: string): RunRecord[] {
 }
 
 /** Whether the thread contains the answer. Always true for an empty answer. */
-function holdsAnswer(state: ThreadState, { answerId, output }: Completed) {
+function containsAnswer(state: ThreadState, { answerId, output }: Completed) {
 	const isAnswer = ({ id, content }: ThreadMessage) =>
 		answerId === undefined ? textOf(content) === output : id === answerId;
 	return output === '' || messagesOf(state).some(isAnswer);

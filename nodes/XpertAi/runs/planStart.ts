@@ -5,11 +5,11 @@ import { type ConversationFacts, findAnswer } from '../threads/conversation';
 import { newestOf, type RunRecord, SETTLING_MS, stageOf, startedRuns } from '../threads/runsApi';
 import { requestOf, fieldOfTasks, waitsForPerson } from '../threads/tasks';
 import { sanitize } from '../transport/sanitize';
-import { repeated } from './client';
+import { repeatUntil } from './client';
 import { explainMissingThread } from './explainFailedStart';
-import { followedRun } from './followRun';
+import { lastFollowedRun } from './followRun';
 import { busy, failed, neverRan, type NoAnswer, NOTHING_TO_DECIDE, runCancelled } from './result';
-import { conversationOf, type Run } from './run';
+import { readRunConversation, type Run } from './run';
 import { type RunBody, withMessageMark, withTarget } from './runBody';
 
 /** The request to send, and data for finding the run if the server's answer is lost. */
@@ -31,19 +31,19 @@ const BUSY_LIMIT_MS = 5_000;
  * Reads the conversation of a thread whose last run was interrupted. First waits until the server has stored the end of
  * that run: the list of runs shows the end earlier than the conversation does.
  */
-async function readWaiting(run: Run, last: RunRecord, { hasWaited }: Attempts) {
+async function readInterruptedConversation(run: Run, last: RunRecord, { hasWaited }: Attempts) {
 	await run.wait(hasWaited ? SETTLING_MS : settlingTime(run, last));
-	const read = async () => await conversationOf(run);
+	const read = async () => await readRunConversation(run);
 	const isStored = ({ status }: ConversationFacts, waitedMs: number) =>
 		status !== 'busy' || waitedMs >= BUSY_LIMIT_MS;
-	return await repeated(run, read, isStored, SETTLING_MS);
+	return await repeatUntil(run, read, isStored, SETTLING_MS);
 }
 
 function settlingTime(
 	{ clock }: Run,
 	{ run_id: runId, updated_at: endedAt = '' }: RunRecord,
 ): number {
-	if (runId === followedRun.runId) return 0;
+	if (runId === lastFollowedRun.runId) return 0;
 	const sinceEnd = clock.now() - Date.parse(endedAt);
 	// `sinceEnd` is negative if the server's clock is ahead.
 	return Math.abs(sinceEnd) < SETTLING_MS ? SETTLING_MS - Math.max(0, sinceEnd) : 0;
@@ -52,14 +52,20 @@ function settlingTime(
 type Planned = Omit<Plan, 'before'> | NoAnswer;
 
 /** Prepares the request. Returns a failed result if the node must not send the request. */
-export async function planFor(run: Run, before: RunRecord[], attempts: Attempts): Promise<Planned> {
+export async function planStart(
+	run: Run,
+	before: RunRecord[],
+	attempts: Attempts,
+): Promise<Planned> {
 	const { kind } = run.intent;
 	const last = newestOf(before);
 	if (kind === 'message') {
 		const messageMark = run.isNew ? undefined : randomUUID();
 		const body = messageMark ? withMessageMark(run.body, messageMark) : run.body;
 		const isInterrupted = last?.status === 'interrupted';
-		const waiting = isInterrupted ? await readWaiting(run, last, attempts) : { tasks: [] };
+		const waiting = isInterrupted
+			? await readInterruptedConversation(run, last, attempts)
+			: { tasks: [] };
 		if (waitsForPerson(waiting)) run.facts.discarded = waiting.tasks.map(requestOf);
 		return { body, messageMark };
 	}
@@ -81,7 +87,7 @@ async function planDecision(
 	attempts: Attempts,
 ): Promise<Planned> {
 	if (waitingRun.status !== 'interrupted') return NOTHING_TO_DECIDE;
-	const conversation = await readWaiting(run, waitingRun, attempts);
+	const conversation = await readInterruptedConversation(run, waitingRun, attempts);
 	const { tasks, failure, error } = conversation;
 	if (failure) return { status: 'failed', failure };
 	if (tasks.length === 0) return conversation.status === 'busy' ? busy() : NOTHING_TO_DECIDE;

@@ -13,8 +13,8 @@ import { mayBeLeftOver, waitsForPerson } from '../threads/tasks';
 import { endsWithCall, messagesOf, readThread } from '../threads/thread';
 import { FIRST_PAUSE_MS } from '../transport/clock';
 import { isTransient } from '../transport/failure';
-import { repeated, UNREACHABLE_MS } from './client';
-import { runsBeside } from './overlap';
+import { repeatUntil, UNREACHABLE_MS } from './client';
+import { overlappingRuns } from './overlap';
 import {
 	completedFrom,
 	failed,
@@ -25,7 +25,7 @@ import {
 	type RunState,
 	WITHOUT_ANSWER,
 } from './result';
-import { conversationOf, type RunClient } from './run';
+import { readRunConversation, type RunClient } from './run';
 
 const SETTLING: Running = { status: 'running', isSettling: true };
 
@@ -38,16 +38,21 @@ export async function readRunState(run: RunClient): Promise<RunState> {
 	if (unread) return { status: 'unread', failure: unread };
 	const stage = stageOf(record);
 	if (stage !== 'ended' && record.assistant_id) return { status: 'running' };
-	const facts = await conversationOf(run);
+	const facts = await readRunConversation(run);
 	if (facts.failure) return { status: 'unread', failure: facts.failure, hasRecord: true };
-	return stage === 'ended' ? await readEnded(run, record, facts) : await readUnassigned(run, facts);
+	return stage === 'ended'
+		? await readEndedRun(run, record, facts)
+		: await readRunWithoutAssistant(run, facts);
 }
 
 /**
  * Returns the state of a run that has not ended and has no assistant. While such a run starts or carries out a
  * decision, its conversation is busy. Otherwise, the record is left over and never ends.
  */
-async function readUnassigned(run: RunClient, facts: ConversationFacts): Promise<RunState> {
+async function readRunWithoutAssistant(
+	run: RunClient,
+	facts: ConversationFacts,
+): Promise<RunState> {
 	// Without a status, nothing has run in the conversation yet, or the server hides the conversation.
 	const mayRun = ({ status }: ConversationFacts) => !status || status === 'busy';
 	if (mayRun(facts)) return { status: 'running' };
@@ -56,7 +61,7 @@ async function readUnassigned(run: RunClient, facts: ConversationFacts): Promise
 	const { answer: again, failure } = await readRun(run);
 	if (failure) return { status: 'unread', failure, hasRecord: true };
 	const hasBegun = again.assistant_id || stageOf(again) === 'ended';
-	if (hasBegun || mayRun(await conversationOf(run))) return { status: 'running' };
+	if (hasBegun || mayRun(await readRunConversation(run))) return { status: 'running' };
 	return failed(
 		'Nothing runs under this run ID',
 		'Such an ID is left over of a decision, or of a message that was refused. Take the runId of the run itself.',
@@ -64,17 +69,17 @@ async function readUnassigned(run: RunClient, facts: ConversationFacts): Promise
 }
 
 /** Returns the result of an ended run from its message in the conversation. */
-async function readEnded(
+async function readEndedRun(
 	run: RunClient,
 	{ status }: RunRecord,
 	facts: ConversationFacts,
 ): Promise<RunState> {
-	if (status === 'interrupted') return await readInterrupted(run, facts);
+	if (status === 'interrupted') return await readInterruptedRun(run, facts);
 	const { message, failure } = await findAnswer(run, facts, run.runId);
 	if (failure) return { status: 'unread', failure, hasRecord: true };
 	if (message?.status === 'thinking') return SETTLING;
 	// If the run has another owner, the server hides the conversation, but not the stream.
-	const replayed = message ? undefined : await replay(run);
+	const replayed = message ? undefined : await replayEndedRun(run);
 	if (replayed) return resultFromEvents(replayed);
 	if (status === 'timeout') return runFailed(message?.error ?? TOOK_TOO_LONG);
 	if (status !== 'success') return runFailed(message?.error ?? (await errorOfLast(run, facts)));
@@ -101,11 +106,11 @@ async function errorOfLast(run: RunClient, { error }: ConversationFacts) {
  * Returns the result of an `interrupted` run. The run waits for a person, waited earlier, or was cancelled. Only the
  * last run of a thread can wait.
  */
-async function readInterrupted(run: RunClient, facts: ConversationFacts): Promise<RunState> {
+async function readInterruptedRun(run: RunClient, facts: ConversationFacts): Promise<RunState> {
 	const { answer: runs, failure } = await listRuns(run, run.threadId);
 	if (failure) return { status: 'unread', failure, hasRecord: true };
 	const isLast = newestOf(runs)?.run_id === run.runId;
-	const others = runsBeside(runs, run.runId);
+	const others = overlappingRuns(runs, run.runId);
 	// While another run is active, the tasks and the error of the conversation may belong to that run.
 	const isSettled = facts.status !== 'busy' && !others.some((one) => stageOf(one) === 'goesOn');
 	if (isLast && isSettled && waitsForPerson(facts)) {
@@ -113,10 +118,10 @@ async function readInterrupted(run: RunClient, facts: ConversationFacts): Promis
 		return { status: 'interrupted', interrupt: facts.tasks, ...parts };
 	}
 	// Somebody may have cancelled the run after its end. The stream still shows the original result.
-	const events = await replay(run);
+	const events = await replayEndedRun(run);
 	const replayed = events && resultFromEvents(events);
 	if (replayed?.status === 'failed') return replayed;
-	if (events && replayed?.status === 'completed' && hasProof(events)) return replayed;
+	if (events && replayed?.status === 'completed' && provesCompletion(events)) return replayed;
 	if (isLast && others.length === 0 && replayed?.status === 'interrupted' && !isSettled)
 		return replayed;
 	if (!isSettled && (isLast || others.length > 0)) return SETTLING;
@@ -132,7 +137,7 @@ async function readInterrupted(run: RunClient, facts: ConversationFacts): Promis
  * Whether an ended stream shows that the run completed, although its record says `interrupted`. The stream of a run that
  * was cancelled before its first words can look like the stream of a completed run with an empty answer.
  */
-export const hasProof = ({ end, output, otherParts }: RunEvents) =>
+export const provesCompletion = ({ end, output, otherParts }: RunEvents) =>
 	end.agentStatus === 'success' || output !== '' || otherParts.length > 0;
 
 /** Time limit for reading the stream of an ended run. If the stream is no longer stored, the request never ends. */
@@ -143,7 +148,7 @@ const REPLAY_MS = 5_000;
  *
  * @returns undefined if the whole stream cannot be read, e.g. because it is no longer stored
  */
-export async function replay(run: RunClient): Promise<RunEvents | undefined> {
+export async function replayEndedRun(run: RunClient): Promise<RunEvents | undefined> {
 	const events = new RunEvents(run.runId);
 	const abort = new AbortController();
 	run.clock.later(REPLAY_MS, () => abort.abort());
@@ -157,7 +162,7 @@ const SETTLE_LIMIT_MS = 10_000;
 
 /** Reads the state of a run. Reads it again for a while if the server contradicts itself. Never throws. */
 export const readSettled = async (run: RunClient) =>
-	await repeated(
+	await repeatUntil(
 		run,
 		async () => await readRunState(run),
 		(state, waitedMs) => !isSettling(state) || waitedMs >= SETTLE_LIMIT_MS,
@@ -166,7 +171,7 @@ export const readSettled = async (run: RunClient) =>
 
 /** Reads the state of a run. Reads it again for `UNREACHABLE_MS` if the server cannot be reached. Never throws. */
 export const readReachable = async (run: RunClient) =>
-	await repeated(
+	await repeatUntil(
 		run,
 		async () => await readRunState(run),
 		(state, waitedMs) => !isUnreachable(state) || waitedMs >= UNREACHABLE_MS,

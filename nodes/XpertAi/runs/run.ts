@@ -36,7 +36,7 @@ export interface Run extends Client {
 }
 
 /** Reads the conversation of a run's thread. Sets `facts.conversationId` if it is undefined. Never throws. */
-export async function conversationOf(run: Client & Pick<Run, 'threadId' | 'facts'>) {
+export async function readRunConversation(run: Client & Pick<Run, 'threadId' | 'facts'>) {
 	const found = await readConversation(run, run.threadId);
 	run.facts.conversationId ??= found.conversationId;
 	return found;

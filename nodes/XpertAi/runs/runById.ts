@@ -1,6 +1,6 @@
-import { abandonRun } from './cancelRun';
+import { cancelIfGivenUp } from './cancelRun';
 import { waitForRunResult } from './followRun';
-import { withThread } from './overlap';
+import { compareResultWithThread } from './overlap';
 import { readReachable, readSettled } from './readRunState';
 import type { RunState } from './result';
 import type { Run, RunClient } from './run';
@@ -24,6 +24,6 @@ export async function waitById(run: RunById): Promise<RunState> {
 
 /** Completes the state of a run, after it has cancelled a run that the node no longer waits for. */
 async function withFacts(run: RunById, state: RunState): Promise<RunState> {
-	const known = await withThread(run, await abandonRun(run, state));
+	const known = await compareResultWithThread(run, await cancelIfGivenUp(run, state));
 	return { ...known, ...run.facts };
 }

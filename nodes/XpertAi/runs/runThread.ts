@@ -1,21 +1,21 @@
 import { compact } from 'lodash';
 
-import { abandonRun } from './cancelRun';
-import { checkDecision, UNCONFIRMED_ADVICE, waitsWithChanges } from './checkDecision';
+import { cancelIfGivenUp } from './cancelRun';
+import { checkDecision, UNCONFIRMED_ADVICE, waitsForSecondDecision } from './checkDecision';
 import { waitForRunResult } from './followRun';
-import { waitInOneRequest } from './inOneRequest';
-import { withThread } from './overlap';
+import { runInOneRequest } from './inOneRequest';
+import { compareResultWithThread } from './overlap';
 import { executionStopped, type NoAnswer, type RunFacts, type RunResult } from './result';
-import { conversationOf, type Run } from './run';
+import { readRunConversation, type Run } from './run';
 import { withoutChanges } from './runBody';
-import { isElsewhere, type StartedRun, startInTurn } from './start';
+import { isOnOtherThread, type StartedRun, startInTurn } from './start';
 
 /** Starts a run and waits for the answer. Never throws. */
 export async function runAndWait(run: Run): Promise<RunResult> {
 	const { inOneRequest, routes, signal } = run;
 	const ended =
 		(inOneRequest || routes.areMissing ? undefined : await startAndFollow(run)) ??
-		(await waitInOneRequest(run));
+		(await runInOneRequest(run));
 	const result = { ...ended, ...run.facts };
 	const failure = 'failure' in result ? result.failure : undefined;
 	return signal?.aborted ? { ...result, ...executionStopped(failure) } : result;
@@ -26,7 +26,7 @@ export async function startOnly(run: Run): Promise<NoAnswer | (RunFacts & { stat
 	const started = await startInTurn(run);
 	if ('status' in started) return { ...started, ...run.facts };
 	await started.givenBack;
-	if (!run.facts.conversationId) await conversationOf({ ...run, threadId: started.threadId });
+	if (!run.facts.conversationId) await readRunConversation({ ...run, threadId: started.threadId });
 	return { status: 'running', ...run.facts };
 }
 
@@ -49,7 +49,7 @@ async function follow(asked: Run, started: StartedRun): Promise<RunResult> {
 	const { threadId, runId, decided, others } = started;
 	const run = { ...asked, threadId, runId };
 	const result = await checkDecision(run, await waitForRunResult(run, started), decided);
-	if (run.intent.changes && waitsWithChanges(result, decided)) {
+	if (run.intent.changes && waitsForSecondDecision(result, decided)) {
 		// After a change of arguments, the server waits for a second decision. Send a confirmation without changes.
 		const intent = { ...run.intent, changes: undefined };
 		const second = { ...asked, intent, body: withoutChanges(run.body) };
@@ -57,7 +57,10 @@ async function follow(asked: Run, started: StartedRun): Promise<RunResult> {
 		if ('output' in confirmed) return confirmed;
 		return { ...confirmed, advice: compact([UNCONFIRMED_ADVICE, confirmed.advice]).join(' ') };
 	}
-	if (result.status === 'completed' && isElsewhere(asked, started))
+	if (result.status === 'completed' && isOnOtherThread(asked, started))
 		return { ...result, remembered: false };
-	return await abandonRun(run, run.isNew ? result : await withThread(run, result, others));
+	return await cancelIfGivenUp(
+		run,
+		run.isNew ? result : await compareResultWithThread(run, result, others),
+	);
 }

@@ -14,13 +14,13 @@ import {
 import { readThread } from '../threads/thread';
 import { certainlyNotDone, type Failure, isNoRoute, isTransient } from '../transport/failure';
 import { failureMessage } from '../transport/failureText';
-import { abandonRun } from './cancelRun';
-import { type Client, repeated } from './client';
+import { cancelIfGivenUp } from './cancelRun';
+import { type Client, repeatUntil } from './client';
 import { explainFailedStart } from './explainFailedStart';
-import type { Following } from './followRun';
+import type { FollowOptions } from './followRun';
 import type { Plan } from './planStart';
 import { executionStopped, failed, mayHaveArrived, type NoAnswer } from './result';
-import { conversationOf, type Run } from './run';
+import { readRunConversation, type Run } from './run';
 import { messageMarkOf } from './runBody';
 import { START_MS, type TurnLock } from './turnLock';
 
@@ -30,12 +30,12 @@ import { START_MS, type TurnLock } from './turnLock';
  * @param lock the lock of the thread, if any. It is given back before a run is cancelled.
  * @param mayRepeat whether the caller tries again if the request certainly started no run
  */
-export async function sendOnce(
+export async function sendStart(
 	run: Run,
 	plan: Plan,
 	lock: TurnLock | undefined,
 	mayRepeat: boolean,
-): Promise<SentRun | NoAnswer | NotYet> {
+): Promise<SentRun | NoAnswer | NotStarted> {
 	const { waitingRun, decided } = plan;
 	const { kind } = run.intent;
 	const limits = lock
@@ -48,11 +48,11 @@ export async function sendOnce(
 		: { maxTries: START_TRIES };
 	const sent = await startRun(run, run.threadId, plan.body, limits);
 	if (sent.ok) {
-		const { run_id: joinId, thread_id: threadId = run.threadId } = sent.answer;
-		return { threadId, runId: waitingRun?.run_id ?? joinId, joinId, decided };
+		const { run_id: streamId, thread_id: threadId = run.threadId } = sent.answer;
+		return { threadId, runId: waitingRun?.run_id ?? streamId, streamId, decided };
 	}
 	const { failure, mayBeDone } = sent;
-	if (isNoRoute(failure)) return withoutRoutes(run, failure);
+	if (isNoRoute(failure)) return recordMissingRoutes(run, failure);
 	if (mayRepeat && isTransient(failure) && certainlyNotDone(failure)) return { failure };
 	if (!mayBeDone && failure.kind !== 'cancelled') {
 		const explained = await explainFailedStart(run, failure);
@@ -62,10 +62,15 @@ export async function sendOnce(
 		found !== undefined || waitedMs >= LOST_START_SEARCH_MS;
 	const find = async (client: Client) => {
 		const asked = { ...run, ...client };
-		return await repeated(asked, async () => await findLost(asked, plan), isDone, FIRST_POLL_MS);
+		return await repeatUntil(
+			asked,
+			async () => await findLostRun(asked, plan),
+			isDone,
+			FIRST_POLL_MS,
+		);
 	};
 	const runId = await find({ ...run, ...lock?.afterStart });
-	if (runId !== undefined) return { threadId: run.threadId, runId, joinId: runId, decided };
+	if (runId !== undefined) return { threadId: run.threadId, runId, streamId: runId, decided };
 	const notArrived = `The decision did not reach the assistant. ${failureMessage(failure)}`;
 	const lost = waitingRun
 		? { ...failed(notArrived, DECIDE_AGAIN), failure }
@@ -74,7 +79,7 @@ export async function sendOnce(
 	const isStopped = run.signal?.aborted;
 	const result: NoAnswer = isStopped ? executionStopped(failure) : { ...lost, status };
 	await lock?.giveBack();
-	return await abandonRun(run, result, find);
+	return await cancelIfGivenUp(run, result, find);
 }
 
 const DECIDE_AGAIN = 'Decide again: what waits still waits.';
@@ -83,7 +88,7 @@ const DECIDE_AGAIN = 'Decide again: what waits still waits.';
 const LOST_START_SEARCH_MS = 6_000;
 
 /** Finds the ID of the started run after a lost answer. Returns undefined if no run or several runs match. */
-async function findLost(run: Run, plan: Plan): Promise<string | undefined> {
+async function findLostRun(run: Run, plan: Plan): Promise<string | undefined> {
 	const { messageMark, waitingRun, before } = plan;
 	if (waitingRun) {
 		// A decision changes the record of the waiting run at once. An unchanged record shows that no decision arrived.
@@ -101,15 +106,15 @@ async function findLost(run: Run, plan: Plan): Promise<string | undefined> {
 	// A retry has no mark. The new run is the retry unless somebody has asked a question since.
 	const isOurs = messageMark
 		? messageMarkOf((await readThread(run, run.threadId, 1)).answer) === messageMark
-		: await isUnasked(run, await conversationOf(run), newestOf(before)?.updated_at);
+		: await isUnasked(run, await readRunConversation(run), newestOf(before)?.updated_at);
 	return isOurs ? found.run_id : undefined;
 }
 
-/** A run that the server has started, and the ID of the stream to read (`joinId`). */
-export type SentRun = RunIds & Following & Required<Pick<Following, 'joinId'>>;
+/** A run that the server has started, and the ID of the stream to read (`streamId`). */
+export type SentRun = RunIds & FollowOptions & Required<Pick<FollowOptions, 'streamId'>>;
 
 /** Why a run was not started now, although it may start later. */
-export interface NotYet {
+export interface NotStarted {
 	/** The run that is active on the thread. */
 	blocking?: RunRecord;
 	/** Why a request failed. No request has started a run. */
@@ -120,7 +125,7 @@ export interface NotYet {
 export const FIRST_POLL_MS = 500;
 
 /** Returns the result of a run on a server without the routes for background runs. */
-export function withoutRoutes({ routes }: Run, failure: Failure): NoAnswer {
+export function recordMissingRoutes({ routes }: Run, failure: Failure): NoAnswer {
 	// Remember a missing route only if the API itself reports it. A proxy may send a 404 while the server is down.
 	routes.areMissing ||= failure.missing === 'route';
 	const advice = 'Use Thread: Ask and Wait, which works on every server.';

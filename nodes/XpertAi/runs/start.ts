@@ -10,12 +10,18 @@ import {
 } from '../threads/runsApi';
 import { type Failure, isNoRoute, isOutage, isTransient } from '../transport/failure';
 import { watchRun } from './blockingRun';
-import { repeated, UNREACHABLE_MS } from './client';
+import { repeatUntil, UNREACHABLE_MS } from './client';
 import { LAST_RUNS, type OtherRuns } from './overlap';
-import { type Attempts, planFor } from './planStart';
+import { type Attempts, planStart } from './planStart';
 import { busy, executionStopped, failedBy, type NoAnswer, stillBusy, timedOut } from './result';
 import type { Run } from './run';
-import { FIRST_POLL_MS, type NotYet, sendOnce, type SentRun, withoutRoutes } from './sendStart';
+import {
+	FIRST_POLL_MS,
+	type NotStarted,
+	sendStart,
+	type SentRun,
+	recordMissingRoutes,
+} from './sendStart';
 import { takeTurnLock, type TurnLock } from './turnLock';
 
 /*
@@ -49,14 +55,14 @@ export async function startInTurn(run: Run): Promise<StartedRun | NoAnswer> {
 	let watch: ReturnType<typeof watchRun> | undefined;
 	try {
 		for (;;) {
-			const tried = await attemptStart(run, attempts);
+			const tried = await lockAndStart(run, attempts);
 			if ('status' in tried || 'runId' in tried) return tried;
 			const { blocking, failure } = tried;
 			if (!blocking) {
 				attempts.failed++;
 				await run.wait(Math.max(attempts.failed * FIRST_POLL_MS, failure?.retryAfterMs ?? 0));
 				const { failure: unread } = await listWithRetries(run, attempts);
-				if (unread) return unlisted(run, unread, attempts);
+				if (unread) return resultOfListFailure(run, unread, attempts);
 				continue;
 			}
 			if (run.whenBusy === 'fail') return busy(blocking);
@@ -80,7 +86,10 @@ export async function startInTurn(run: Run): Promise<StartedRun | NoAnswer> {
  * or after `START_TRIES` failed attempts. Starts nothing if others hold the lock, or
  * if the server cannot be asked for it. Starts without a lock if the server does not support it.
  */
-async function attemptStart(run: Run, attempts: Attempts): Promise<StartedRun | NoAnswer | NotYet> {
+async function lockAndStart(
+	run: Run,
+	attempts: Attempts,
+): Promise<StartedRun | NoAnswer | NotStarted> {
 	const { isNew, whenBusy, locks, threadId, signal } = run;
 	const needsNone = isNew || whenBusy === 'run' || attempts.failed >= START_TRIES;
 	const maxWaitMs = whenBusy === 'fail' ? FAIL_WAIT_MS : Infinity;
@@ -93,25 +102,25 @@ async function attemptStart(run: Run, attempts: Attempts): Promise<StartedRun | 
 	if (failure && isOutage(failure)) return { failure };
 	// The next request would fail in the same way, e.g. because n8n blocks the address.
 	if (failure && failure.kind !== 'status') return failedBy(failure);
-	const tried = await tryStart(run, attempts, lock);
+	const tried = await startUnlessBusy(run, attempts, lock);
 	if ('others' in tried) return { ...tried, givenBack: lock?.giveBack() };
 	await lock?.giveBack();
 	return tried;
 }
 
 /** Starts the run if no other run is active. Under a lock, each request is sent once. */
-async function tryStart(
+async function startUnlessBusy(
 	run: Run,
 	attempts: Attempts,
 	lock?: TurnLock,
-): Promise<StartedRun | NoAnswer | NotYet> {
+): Promise<StartedRun | NoAnswer | NotStarted> {
 	const client = { ...run, ...lock?.beforeStart };
-	const before = await runsBefore(client, attempts, lock);
+	const before = await listRunsBefore(client, attempts, lock);
 	if (!Array.isArray(before)) return before;
 	const active = before.filter((one) => stageOf(one) === 'goesOn');
 	const blocking = newestOf(active);
 	if (blocking && run.whenBusy !== 'run') return { blocking };
-	const plan = await planFor(client, before, attempts);
+	const plan = await planStart(client, before, attempts);
 	// The requests above may have taken too long to start a run under this lock.
 	if (lock && !lock.mayBegin) return { failure: lock.failure };
 	if ('status' in plan) return plan;
@@ -119,8 +128,8 @@ async function tryStart(
 	if (run.remaining() <= 0) return timedOut('The run had not begun');
 	// Under a lock, the whole attempt is repeated instead of the request.
 	const mayRepeat = lock !== undefined && attempts.failed + 1 < START_TRIES;
-	const started = await sendOnce(run, { ...plan, before }, lock, mayRepeat);
-	if (!('joinId' in started)) return started;
+	const started = await sendStart(run, { ...plan, before }, lock, mayRepeat);
+	if (!('streamId' in started)) return started;
 	const { threadId, runId } = started;
 	Object.assign(run.facts, { threadId, runId });
 	const ended = sortBy(difference(startedRuns(before), active), runSortKey);
@@ -132,25 +141,25 @@ async function tryStart(
 }
 
 /** Lists the runs of the thread before the start. */
-async function runsBefore(run: Run, attempts: Attempts, lock?: TurnLock) {
+async function listRunsBefore(run: Run, attempts: Attempts, lock?: TurnLock) {
 	if (run.isNew) return [];
 	const { answer, failure } = lock
 		? await listRuns(run, run.threadId)
 		: await listWithRetries(run, attempts);
 	if (answer) return answer;
-	return lock ? { failure } : unlisted(run, failure, attempts);
+	return lock ? { failure } : resultOfListFailure(run, failure, attempts);
 }
 
 /** Returns the result of a run whose thread has no readable list of runs. */
-function unlisted(run: Run, failure: Failure, { hasWaited }: Attempts): NoAnswer {
+function resultOfListFailure(run: Run, failure: Failure, { hasWaited }: Attempts): NoAnswer {
 	if (run.signal?.aborted) return executionStopped();
 	// After a successful read, a 404 does not mean a missing route. It comes from a proxy whose server is down.
-	if (!hasWaited && isNoRoute(failure)) return withoutRoutes(run, failure);
+	if (!hasWaited && isNoRoute(failure)) return recordMissingRoutes(run, failure);
 	return { status: 'failed', failure };
 }
 
 /** Whether the server moved the run to another thread. */
-export const isElsewhere = (run: Run, started: Pick<StartedRun, 'threadId'>) =>
+export const isOnOtherThread = (run: Run, started: Pick<StartedRun, 'threadId'>) =>
 	started.threadId.toLowerCase() !== run.threadId.toLowerCase();
 
 /**
@@ -159,7 +168,7 @@ export const isElsewhere = (run: Run, started: Pick<StartedRun, 'threadId'>) =>
  */
 async function listWithRetries(run: Run, { hasWaited, wasReached }: Attempts) {
 	const list = async () => await listRuns(run, run.threadId);
-	return await repeated(run, list, ({ failure }, waitedMs) => {
+	return await repeatUntil(run, list, ({ failure }, waitedMs) => {
 		if (!failure || !isTransient(failure)) return true;
 		const longestMs = failure.kind === 'network' && !wasReached ? 0 : UNREACHABLE_MS;
 		return !hasWaited && (waitedMs >= longestMs || isNoRoute(failure));

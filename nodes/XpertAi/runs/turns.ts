@@ -1,4 +1,4 @@
-import { type Client, waitOr } from './client';
+import { type Client, waitAtMost } from './client';
 import { busy, executionStopped, stillBusy } from './result';
 import type { Run } from './run';
 
@@ -38,7 +38,7 @@ export function takeTurn(threadId: string) {
 export async function waitForTurn(turn: Turn, client: Client, whenBusy: Run['whenBusy']) {
 	if (turn.isReached || whenBusy === 'run') return undefined;
 	if (whenBusy === 'fail') return busy();
-	await waitOr(client, Infinity, turn.reached);
+	await waitAtMost(client, Infinity, turn.reached);
 	if (client.signal?.aborted) return executionStopped();
 	return turn.isReached ? undefined : stillBusy();
 }

@@ -7,7 +7,7 @@ import { derivedId } from '../../../nodes/XpertAi/payloads/common';
 import { type RunResult } from 'nodes/XpertAi/runs/result';
 import { intentOf } from 'nodes/XpertAi/runs/runBody';
 import { withDeadline } from 'nodes/XpertAi/runs/client';
-import { openByKey } from 'nodes/XpertAi/runs/openConversation';
+import { openConversationByKey } from 'nodes/XpertAi/runs/openConversation';
 import { runAndWait } from '../../../nodes/XpertAi/runs/runThread';
 import { connectionOf } from '../../../nodes/XpertAi/transport/request';
 import { contextWith } from '../../nodes/support/context';
@@ -70,7 +70,7 @@ export async function worker({ url, accessToken }: Sandbox, kill?: Kill) {
 	return async (key: string, assistant: string, message: string): Promise<RunResult> => {
 		const client = withDeadline({ send, clock, deadline: clock.now() + DEADLINE_MS });
 		const keyId = derivedId(assistant, key);
-		const opened = await openByKey(client, { keyId, owner, credentialId: 'any' });
+		const opened = await openConversationByKey(client, { keyId, owner, credentialId: 'any' });
 		if ('status' in opened) return opened;
 		const input = { action: 'send', message: { input: { input: message } } };
 		const body = { assistant_id: assistant, input };

@@ -1,4 +1,4 @@
-import { cancelRunById, cancelRunning } from 'nodes/XpertAi/runs/cancelRun';
+import { cancelRunById, cancelActiveRun } from 'nodes/XpertAi/runs/cancelRun';
 import { withDeadline } from 'nodes/XpertAi/runs/client';
 import type { RunFacts } from 'nodes/XpertAi/runs/result';
 import type { Outcome } from 'nodes/XpertAi/transport/request';
@@ -61,7 +61,7 @@ it('a run that is cancelled, but was done by then, has its answer, and its conve
 	});
 	const client = withDeadline({ send, clock, deadline: clock.now() + 60 * SECOND });
 	const facts: RunFacts = {};
-	const result = await cancelRunning({ ...client, threadId: 't', runId: 'r', facts });
+	const result = await cancelActiveRun({ ...client, threadId: 't', runId: 'r', facts });
 	expect([result, facts]).toMatchObject([
 		{ status: 'completed', output: 'Done' },
 		{ conversationId: 'c' },

@@ -1,4 +1,4 @@
-import { repeated, withDeadline } from 'nodes/XpertAi/runs/client';
+import { repeatUntil, withDeadline } from 'nodes/XpertAi/runs/client';
 import { readThread } from 'nodes/XpertAi/threads/thread';
 import { anyAnswer } from 'nodes/XpertAi/transport/answer';
 import type { ApiRequest, Outcome } from 'nodes/XpertAi/transport/request';
@@ -125,7 +125,7 @@ it.each([
 	const limits = { clock: time, deadline: time.now() + deadlineS * SECOND };
 	const client = withDeadline({ send, ...limits });
 	const reading = async () => await readThread(client, 't');
-	const read = await repeated(client, reading, ({ ok }) => ok);
+	const read = await repeatUntil(client, reading, ({ ok }) => ok);
 	expect(read).toMatchObject(outcome);
 	expect(time.waits).toEqual(waits.map((seconds) => seconds * SECOND));
 });

@@ -1,5 +1,5 @@
 import { withDeadline } from 'nodes/XpertAi/runs/client';
-import { openByKey, openNew } from 'nodes/XpertAi/runs/openConversation';
+import { openConversationByKey, openNewConversation } from 'nodes/XpertAi/runs/openConversation';
 import type { Owner } from 'nodes/XpertAi/threads/owner';
 import type { ApiRequest, Outcome } from 'nodes/XpertAi/transport/request';
 
@@ -42,7 +42,10 @@ const KEY = { keyId: 'of the assistant and the key', title: 'Hi', credentialId: 
 async function open(owner: Owner, ...answers: Answer[]) {
 	const { asking, asked } = answering(...answers);
 	const deadline = asking.clock.now() + 60 * SECOND;
-	const opened = await openByKey(withDeadline({ ...asking, deadline }), { ...KEY, owner });
+	const opened = await openConversationByKey(withDeadline({ ...asking, deadline }), {
+		...KEY,
+		owner,
+	});
 	return { opened, asked, names: namesOf(asked), bodies: bodiesOf(asked), clock: asking.clock };
 }
 
@@ -50,7 +53,7 @@ const FOUND = { conversationId: 'c' };
 const MADE = { threadId: expect.any(String) as string };
 const failedWith = (code: number) => ({ status: 'failed', failure: { status: code } });
 
-describe('openByKey with an owner', () => {
+describe('openConversationByKey with an owner', () => {
 	const known = (): Owner => ({ id: 'u', isProven: true });
 	const fresh = (): Owner => ({ id: 'u' });
 	const duplicate = { status: 'failed', failure: { reason: 'duplicate key' } };
@@ -141,7 +144,7 @@ describe('openByKey with an owner', () => {
 	});
 });
 
-describe('openByKey without an owner', () => {
+describe('openConversationByKey without an owner', () => {
 	const nobody = () => ({ id: null });
 	const theirs = {
 		status: 'failed',
@@ -187,10 +190,10 @@ describe('openByKey without an owner', () => {
 	});
 });
 
-describe('openNew', () => {
+describe('openNewConversation', () => {
 	const openOn = async (...answers: Answer[]) => {
 		const { asking, asked } = answering(...answers);
-		return { opened: await openNew(asking, 't', 'Hi'), names: namesOf(asked), asked };
+		return { opened: await openNewConversation(asking, 't', 'Hi'), names: namesOf(asked), asked };
 	};
 	const done = { threadId: 't', conversationId: 'c' };
 	const mine = listed({ id: 'c', threadId: 't' });

@@ -1,5 +1,5 @@
 import { withDeadline } from 'nodes/XpertAi/runs/client';
-import { waitInOneRequest } from 'nodes/XpertAi/runs/inOneRequest';
+import { runInOneRequest } from 'nodes/XpertAi/runs/inOneRequest';
 import type { Run } from 'nodes/XpertAi/runs/run';
 
 import { parsing, success } from '../../support/send';
@@ -31,7 +31,7 @@ async function answered(whenBusy: Run['whenBusy'], busyReads: number) {
 		if (reads === 0) return threadThat('idle');
 		return threadThat(reads > busyReads ? 'interrupted' : 'busy', QUESTION, CALLING);
 	});
-	return await waitInOneRequest({
+	return await runInOneRequest({
 		...withDeadline({ send, clock, deadline: clock.now() + MINUTE }),
 		threadId: 't',
 		facts: {},

@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 import { readUploadFile } from '../../../execution/binary';
 import type { Client } from '../../../runs/client';
-import { openByKey, openNew } from '../../../runs/openConversation';
+import { openConversationByKey, openNewConversation } from '../../../runs/openConversation';
 import type { Run } from '../../../runs/run';
 import { withFileContexts } from '../../../runs/runBody';
 import { type Turn, waitForTurn } from '../../../runs/turns';
@@ -59,9 +59,14 @@ export async function prepare(request: RunRequest, turn: Turn): Promise<Run> {
 async function openThread({ item, runOn, threadId = '', title }: RunRequest, client: Client) {
 	if (runOn === 'existing') return { threadId };
 	// The node chooses the thread ID, so the ID is known even without an answer of the server.
-	if (runOn === 'new') return await openNew(client, randomUUID(), title);
+	if (runOn === 'new') return await openNewConversation(client, randomUUID(), title);
 	const { account, credentialId } = item.connection;
-	return await openByKey(client, { keyId: threadId, title, owner: ownerOf(account), credentialId });
+	return await openConversationByKey(client, {
+		keyId: threadId,
+		title,
+		owner: ownerOf(account),
+		credentialId,
+	});
 }
 
 const fileContext = z.object({ id: z.string().min(1) });

@@ -49,7 +49,7 @@ export function readRunRequest(item: Item, kind: RunKind, waits: boolean) {
 		item,
 		runOn,
 		lacksChat,
-		// With a key, `openByKey` derives the actual thread ID from this value.
+		// With a key, `openConversationByKey` derives the actual thread ID from this value.
 		threadId: key === undefined ? threadId : derivedId(String(body.assistant_id), key),
 		body,
 		intent,
