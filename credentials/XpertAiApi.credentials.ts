@@ -10,9 +10,9 @@ import { booleanField, textField } from '../nodes/XpertAi/execution/fields';
 import { BASE_URL, SECURE_START, tokenOf } from '../nodes/XpertAi/transport/credential';
 
 /**
- * The expression for the server address in the credential test. Repeats the rules of `serviceRoot`, because expressions
+ * The expression for the server address in the credential test. Repeats the checks of `serviceRoot`, because expressions
  * cannot call functions of the node. An invalid Base URL becomes `data:,`. For a POST to `data:,`, n8n sends nothing
- * and reports status 405. `REFUSALS` has a message for this status.
+ * and reports status 405. `TEST_MESSAGES` has a message for this status.
  */
 const TEST_BASE_URL = `={{ ((text, allowInsecureHttp) => {
 	const [, start, path] = ${BASE_URL}.exec(text) ?? [];
@@ -21,7 +21,7 @@ const TEST_BASE_URL = `={{ ((text, allowInsecureHttp) => {
 })(String($credentials.baseUrl ?? '').trim(), $credentials.allowInsecureHttp === true) }}`;
 
 /** The messages of the credential test, by HTTP status. */
-const REFUSALS = {
+const TEST_MESSAGES = {
 	401: 'The server did not accept the access token: make one under Settings → API Keys of the server',
 	403: 'The access token is valid but may not use this server',
 	404: 'There is no Xpert AI server at this Base URL: enter only https://host',
@@ -85,13 +85,13 @@ export class XpertAiApi implements ICredentialType {
 			disableFollowRedirect: true,
 		},
 		rules: [
-			...Object.entries(REFUSALS).map(([status, message]) => ({
+			...Object.entries(TEST_MESSAGES).map(([status, message]) => ({
 				type: 'responseCode' as const,
 				properties: { value: Number(status), message },
 			})),
 			...['String', 'Object'].map((value) => ({
 				type: 'responseSuccessBody' as const,
-				properties: { key: 'constructor.name', value, message: REFUSALS[404] },
+				properties: { key: 'constructor.name', value, message: TEST_MESSAGES[404] },
 			})),
 			// n8n looks at the type of each rule. Only the type of the list asks for rules of one kind.
 		] as ICredentialTestRequest['rules'],

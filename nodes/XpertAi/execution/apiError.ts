@@ -17,14 +17,14 @@ export interface NamedId {
 	id: string;
 }
 
-/** Hints for failed requests of an operation, by HTTP status. A function may return undefined: no special hint. */
-export type StatusHints = Partial<
+/** Advice about failed requests of an operation, by HTTP status. A function may return undefined: no special advice. */
+export type StatusAdvice = Partial<
 	Record<number, string | ((failure: Failure) => string | undefined)>
 >;
 
-/** Details for the message and the description of an error. */
-export interface HintContext {
-	statusHints?: StatusHints;
+/** Details for the message and the advice of an error. */
+export interface AdviceContext {
+	statusAdvice?: StatusAdvice;
 	/** The record IDs in the path and body of the request. */
 	ids?: NamedId[];
 	/** If set, the error names this record instead of `ids`. */
@@ -36,15 +36,15 @@ export interface HintContext {
 /** Returns the n8n error for a failed request. The error contains no token and no request headers. */
 export function apiError(
 	failure: Failure,
-	{ node, itemIndex, ...context }: HintContext & { node: INode; itemIndex?: number },
+	{ node, itemIndex, ...context }: AdviceContext & { node: INode; itemIndex?: number },
 ): NodeApiError {
 	const ids = context.missing ? [context.missing] : (context.ids ?? []);
 	const lacksRecordName = failure.missing === 'record' && UNNAMED_RECORD.test(failure.reason ?? '');
 	const names = ids.map(({ field, id }) => `${field.replaceAll('"', '')} ${id}`).join(' or ');
 	const namesRecord = lacksRecordName && names !== '';
 	const message = namesRecord ? `${names} was not found` : failureMessage(failure);
-	const hint = hintFor(failure, { ...context, ids }, namesRecord);
-	const description = failureDescription(failure, hint);
+	const advice = adviceFor(failure, { ...context, ids }, namesRecord);
+	const description = failureDescription(failure, advice);
 	const httpCode = failure.status?.toString() ?? failure.code;
 	const shown = { message, description, httpCode, itemIndex };
 	const error = new NodeApiError(node, { message }, shown);
@@ -54,37 +54,37 @@ export function apiError(
 	return error;
 }
 
-/** Returns a specific hint for a failure, or undefined. `failureDescription` replaces undefined with a general hint. */
-function hintFor(
+/** Returns specific advice about a failure, or undefined. `failureDescription` replaces undefined with general advice. */
+function adviceFor(
 	failure: Failure,
-	{ statusHints, ids, timeLimit }: HintContext & { ids: NamedId[] },
+	{ statusAdvice, ids, timeLimit }: AdviceContext & { ids: NamedId[] },
 	namesRecord: boolean,
 ): string | undefined {
 	const { kind, status = 0 } = failure;
 	if (kind === 'timeout' && timeLimit !== undefined)
 		return `Raise ${timeLimit}, or check how busy the server is. It may still have done the work.`;
 	if (kind !== 'status') return undefined;
-	if (isBusy(failure)) return FOR_LATER_HINT;
-	const known = statusHints?.[status];
-	const statusHint = typeof known === 'function' ? known(failure) : known;
-	if (statusHint !== undefined) return statusHint;
-	const subjects = uniq(ids.map(({ field }) => field)).join(' and ');
+	if (isBusy(failure)) return BUSY_ADVICE;
+	const given = statusAdvice?.[status];
+	const ofStatus = typeof given === 'function' ? given(failure) : given;
+	if (ofStatus !== undefined) return ofStatus;
+	const fields = uniq(ids.map(({ field }) => field)).join(' and ');
 	if (namesRecord) {
-		const why = subjects.includes('"Assistant"') ? ', it was never published' : '';
-		return `The server has no record with this ID${why}, or the key may not see it. Check ${subjects}.`;
+		const cause = fields.includes('"Assistant"') ? ', it was never published' : '';
+		return `The server has no record with this ID${cause}, or the key may not see it. Check ${fields}.`;
 	}
 	// A wrong ID can be the reason for status 403.
-	if (status === 403) return `${FORBIDDEN_HINT}${subjects && ` Also check ${subjects}.`}`;
+	if (status === 403) return `${FORBIDDEN_ADVICE}${fields && ` Also check ${fields}.`}`;
 	return undefined;
 }
 
-const FOR_LATER_HINT =
+const BUSY_ADVICE =
 	'The server makes all documents of this knowledgebase searchable anew, as its embedding model was changed. Until then it stores and processes nothing; Knowledgebase: Get tells its status. Run it again then.';
 
 /** Matches a 404 reason that does not name the missing record. */
 const UNNAMED_RECORD = /^the requested record was not found$/i;
 
-const FORBIDDEN_HINT =
+const FORBIDDEN_ADVICE =
 	"The server knows this key. A user's key runs no threads in private workspaces, an assistant's key only those of its assistant; a workspace's key creates and updates no knowledgebases, and stores no first document of one.";
 
 /**

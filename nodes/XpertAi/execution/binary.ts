@@ -74,8 +74,8 @@ function binaryNamed(item: Item, name: string, property: string): BinaryField {
 	}
 	const found = Object.keys(fields).join(', ');
 	const available = found ? `has only ${found}` : 'has no binary field';
-	const rule = `names ${quoted(property)}, but the item ${available}`;
-	return item.refuseField(name, rule, undefined, item.emptyItemFix);
+	const issue = `names ${quoted(property)}, but the item ${available}`;
+	return item.throwFieldIssue(name, issue, undefined, item.emptyItemAdvice);
 }
 
 /** Yields the bytes of a binary field. */
@@ -149,23 +149,27 @@ async function readStored<Result>(
 	try {
 		return await get();
 	} catch (error) {
-		const why = error instanceof Error ? error.message : String(error);
-		const flaw = `is no longer in n8n (${why}). Run the node that made it again`;
-		return refuseFile(item, field, flaw);
+		const reason = error instanceof Error ? error.message : String(error);
+		const fileIssue = `is no longer in n8n (${reason}). Run the node that made it again`;
+		return throwFileIssue(item, field, fileIssue);
 	}
 }
 
 /**
  * Throws the error for a file that cannot be sent.
  *
- * @param flaw the problem, as the end of a sentence, e.g. `is empty`
+ * @param fileIssue why the file cannot be sent, as the end of a sentence, e.g. `is empty`
  */
-export function refuseFile(
+export function throwFileIssue(
 	item: Item,
 	{ property, parameter, binary: { fileName } }: BinaryField,
-	flaw: string,
+	fileIssue: string,
 ): never {
 	const file = fileName ? `file ${quoted(fileName)}` : 'file';
-	const rule = `names ${quoted(property)}, whose ${file} ${flaw}`;
-	return item.refuse({ field: `"${parameter}"`, rule, fix: 'Correct the file, or leave it out.' });
+	const issue = `names ${quoted(property)}, whose ${file} ${fileIssue}`;
+	return item.throwIssue({
+		field: `"${parameter}"`,
+		issue,
+		advice: 'Correct the file, or leave it out.',
+	});
 }

@@ -1,7 +1,7 @@
 import { attempt, isError, isNil, isObject, memoize, set } from 'lodash';
 import type { IExecuteFunctions, INode } from 'n8n-workflow';
 
-import { type IdentityRule, identityValue } from '../payloads/identity';
+import { type IdentityOptions, identityValue } from '../payloads/identity';
 import { parseRead, readPath } from '../payloads/readPath';
 import { parseTemplate } from '../payloads/template';
 
@@ -98,7 +98,7 @@ export const identityOf = (
 	expression: string,
 	path: string,
 	field: string,
-	rule: IdentityRule,
+	options: IdentityOptions,
 ): unknown =>
 	once(place, `${path}, part by part`, () => {
 		const { context, index, node } = place;
@@ -106,5 +106,5 @@ export const identityOf = (
 			named(field, () =>
 				evaluate(place, part, () => context.evaluateExpression(part, index) as unknown),
 			);
-		return identityValue(templatesOf(node)(expression), evaluatePart, rule);
+		return identityValue(templatesOf(node)(expression), evaluatePart, options);
 	});

@@ -14,8 +14,8 @@ import {
 	isoText,
 	isUuid,
 	jsonValue,
-	LONE_SURROGATE_RULE,
-	UUID_RULE,
+	LONE_SURROGATE_ISSUE,
+	UUID_ISSUE,
 } from '../payloads/common';
 import { hasLostDigits, missingValueIn } from '../payloads/identity';
 import { type FieldValues, filledOnly, isContainer, isIdField, splitList } from './fields';
@@ -35,27 +35,27 @@ export function typedValue(type: 'string' | 'number' | 'boolean', raw: unknown):
 /**
  * Returns a schema that converts and checks values. An empty value becomes undefined.
  *
- * @param flawOf returns why the value is invalid; false if the value is valid
+ * @param issueOf returns why the value is invalid; false if the value is valid
  */
 const converted = (
 	convert: (raw: unknown) => unknown = identity,
-	flawOf: (value: unknown, raw: unknown) => string | false = () => false,
+	issueOf: (value: unknown, raw: unknown) => string | false = () => false,
 ) =>
-	new Converting(z.unknown(), (raw, refuse) => {
+	new Converting(z.unknown(), (raw, reject) => {
 		const value = isNothing(raw) ? undefined : convert(raw);
-		const flaw = flawOf(value, raw);
-		if (flaw) refuse(flaw);
+		const issue = issueOf(value, raw);
+		if (issue) reject(issue);
 		return value;
 	});
 
 export const textValue = z.string().default('');
 
-export const LOST_DIGITS = 'must be text, as so large a number has lost its last digits';
+export const LOST_DIGITS_ISSUE = 'must be text, as so large a number has lost its last digits';
 
 /** Converts numbers, booleans and dates to text. Rejects rounded integers and lone surrogates. */
 const stringSchema = converted(
 	(raw) => typedValue('string', raw),
-	(_, raw) => (hasLostDigits(raw) && LOST_DIGITS) || (isBroken(raw) && LONE_SURROGATE_RULE),
+	(_, raw) => (hasLostDigits(raw) && LOST_DIGITS_ISSUE) || (isBroken(raw) && LONE_SURROGATE_ISSUE),
 );
 
 /** The schema of a required text. A blank text counts as missing. */
@@ -64,10 +64,10 @@ const filledString = z.preprocess((raw) => (isBlank(raw) ? undefined : raw), str
 /** Splits a comma-separated text into a list. A missing value gives an empty list. */
 const asList = (raw: unknown) => (typeof raw === 'string' ? splitList(raw) : (raw ?? []));
 
-/** The rule of an ID that may be any text, with a few exceptions. All other IDs have `UUID_RULE`. */
-const CHOSEN_ID_RULE = 'must be an ID';
+/** The issue of a thread ID that is not valid. All other IDs have `UUID_ISSUE`. */
+const CHOSEN_ID_ISSUE = 'must be an ID';
 
-export const isIdRule = (rule: string) => rule === UUID_RULE || rule === CHOSEN_ID_RULE;
+export const isIdIssue = (issue: string) => issue === UUID_ISSUE || issue === CHOSEN_ID_ISSUE;
 
 export const idsValue = z.preprocess(
 	asList,
@@ -79,7 +79,7 @@ export const idsValue = z.preprocess(
 				.pipe(
 					z.string().refine(
 						(id) => isId(id),
-						(id) => ({ message: UUID_RULE, params: { value: id } }),
+						(id) => ({ message: UUID_ISSUE, params: { value: id } }),
 					),
 				),
 		)
@@ -101,7 +101,7 @@ const idSchema = ({ name }: INodeProperties) =>
 		(id) =>
 			typeof id === 'string' &&
 			!isId(id, name) &&
-			(name === CHOSEN_ID ? CHOSEN_ID_RULE : UUID_RULE),
+			(name === CHOSEN_ID ? CHOSEN_ID_ISSUE : UUID_ISSUE),
 	);
 
 const ifGiven = (schema: ZodTypeAny) => converted().pipe(schema.optional());

@@ -1,6 +1,6 @@
 import { attempt, compact, isError, noop, uniq } from 'lodash';
 
-import { binaryChunks, type BinaryField, refuseFile } from './binary';
+import { binaryChunks, type BinaryField, throwFileIssue } from './binary';
 import type { Item } from './item';
 
 /** U+0000. The server's database (PostgreSQL) cannot store this character in a text. */
@@ -66,11 +66,15 @@ export class FileDecoder {
 	checkText(item: Item, field: BinaryField): void {
 		const isText = !this.hadNul || this.nuls * CHARACTERS_PER_NUL < this.characters;
 		if (!this.isValid || !isText)
-			refuseFile(item, field, `is not text in ${this.encoding.toUpperCase()}. ${ENCODING_FIX}`);
+			throwFileIssue(
+				item,
+				field,
+				`is not text in ${this.encoding.toUpperCase()}. ${ENCODING_ADVICE}`,
+			);
 	}
 }
 
-const ENCODING_FIX =
+const ENCODING_ADVICE =
 	'Save it as UTF-8, or name its encoding in its MIME type, as in text/plain; charset=windows-1252';
 
 /** What takes a text, piece by piece. */

@@ -5,15 +5,15 @@ import { jsonValue } from '../payloads/common';
 import {
 	canonicalKey,
 	hasLostDigits,
-	type IdentityRule,
-	keyRule,
+	type IdentityOptions,
+	keyIssue,
 	MissingPart,
 	missingValueIn,
-	standsForMissing,
+	missingValueIssue,
 } from '../payloads/identity';
 import { partsOf } from '../payloads/template';
 import { identityOf, type Place, templatesOf } from './expressions';
-import { LOST_DIGITS, typedValue } from './fieldSchemas';
+import { LOST_DIGITS_ISSUE, typedValue } from './fieldSchemas';
 import { givenFor, isFilled, isNothing } from './given';
 import { quoted } from './issueText';
 import type { Reader } from './reader';
@@ -22,7 +22,11 @@ import type { Reader } from './reader';
 type ItemReader = Reader & { place: Place };
 
 /** Reads the value of an identity field as text, or the part of it that is missing. */
-function textOrMissing(item: ItemReader, name: string, rule: IdentityRule): string | MissingPart {
+function textOrMissing(
+	item: ItemReader,
+	name: string,
+	options: IdentityOptions,
+): string | MissingPart {
 	const [collection = '', ...path] = name.split('.');
 	// An expression may return the whole collection. n8n has no single fields then.
 	if (path.length > 0 && isExpression(item.node.parameters[collection])) {
@@ -31,8 +35,8 @@ function textOrMissing(item: ItemReader, name: string, rule: IdentityRule): stri
 	}
 	const given = givenFor(item.node, name);
 	if (!isExpression(given)) return item.text(name);
-	item.refuseFixedExpression(name);
-	const value = identityOf(item.place, given, name, name, rule);
+	item.throwIfFixedExpression(name);
+	const value = identityOf(item.place, given, name, name, options);
 	return value instanceof MissingPart ? value : item.asText(name, value);
 }
 
@@ -43,38 +47,39 @@ function isGiven(item: ItemReader, name: string): boolean {
 	return isWhole ? textOrMissing(item, name, {}) !== '' : isFilled(item.node, name);
 }
 
-/* Refusals */
+/* Errors about missing parts */
 
-const refusals = new WeakSet<object>();
+const missingPartErrors = new WeakSet<object>();
 
 /** Whether an error is about a part that is missing. Such an item leaves unclear what the source contains. */
-export const isMissingPart = (error: unknown): boolean => isObject(error) && refusals.has(error);
+export const isMissingPart = (error: unknown): boolean =>
+	isObject(error) && missingPartErrors.has(error);
 
 /** Throws an error about a part that is missing. */
-export function refuseMissing(item: ItemReader, field: string, missing: MissingPart): never {
+export function throwMissingPart(item: ItemReader, field: string, missing: MissingPart): never {
 	const { code, gave, isAlone } = missing;
 	const part = `{{ ${code.length > 80 ? `${code.slice(0, 80)}…` : code} }}`;
 	const isEmpty = isNothing(gave) || (typeof gave === 'string' && gave.trim() === '');
 	const word = typeof gave === 'string' && !isEmpty ? missingValueIn(gave, true) : undefined;
-	const rule = isEmpty
+	const issue = isEmpty
 		? isAlone
 			? 'is empty: its expression gave nothing for this item'
 			: `lacks a part: ${part} gave nothing for this item`
 		: word === undefined
 			? `lacks a part: ${part} gave ${hasLostDigits(gave) ? 'a number without its last digits' : quoted(gave)}`
-			: standsForMissing(word);
-	const fix = item.emptyItemFix ?? `${part} gave no value. ${FIX}`;
-	const error = attempt(() => item.refuse({ field, rule, fix }));
-	refusals.add(error as object);
+			: missingValueIssue(word);
+	const advice = item.emptyItemAdvice ?? `${part} gave no value. ${MISSING_PART_ADVICE}`;
+	const error = attempt(() => item.throwIssue({ field, issue, advice }));
+	missingPartErrors.add(error as object);
 	throw error as Error;
 }
 
-const FIX =
+const MISSING_PART_ADVICE =
 	"Correct the expression, or leave such items out before. To read from a node further back, name that node: {{ $('Name of the Node').item.json.nameOfTheField }}";
 
 /* Keys and names */
 
-interface KeyRule extends IdentityRule {
+interface KeyOptions extends IdentityOptions {
 	/** Whether all users of the same key share a record. Then a word such as `undefined` in the key is rejected. */
 	isShared?: boolean;
 }
@@ -84,18 +89,18 @@ interface KeyRule extends IdentityRule {
  *
  * @throws NodeOperationError if a part of the key is missing, or the key is not valid
  */
-export function keyOf(item: ItemReader, name: string, rule: KeyRule = {}): string {
-	const found = textOrMissing(item, name, rule);
+export function keyOf(item: ItemReader, name: string, options: KeyOptions = {}): string {
+	const found = textOrMissing(item, name, options);
 	const field = `"${item.labelOf(name)}"`;
 	const text = found instanceof MissingPart ? textOfMissing(item, name, found) : found;
-	if (text.trim() === '') item.refuseIfExpression(name);
-	return checkedKey(item, text, field, rule.isShared);
+	if (text.trim() === '') item.throwIfExpression(name);
+	return checkedKey(item, text, field, options.isShared);
 }
 
 /** Throws an error about a missing part. An object or an invalid date is rejected for its type. */
 function textOfMissing(item: ItemReader, name: string, missing: MissingPart): string {
 	if (missing.isAlone && isObject(missing.gave)) item.asText(name, missing.gave);
-	return refuseMissing(item, `"${item.labelOf(name)}"`, missing);
+	return throwMissingPart(item, `"${item.labelOf(name)}"`, missing);
 }
 
 /**
@@ -103,8 +108,11 @@ function textOfMissing(item: ItemReader, name: string, missing: MissingPart): st
  *
  * @throws NodeOperationError if a part of the key is missing, or the key is not valid
  */
-export const keyIfGiven = (item: ItemReader, name: string, rule?: KeyRule): string | undefined =>
-	isGiven(item, name) ? keyOf(item, name, rule) : undefined;
+export const keyIfGiven = (
+	item: ItemReader,
+	name: string,
+	options?: KeyOptions,
+): string | undefined => (isGiven(item, name) ? keyOf(item, name, options) : undefined);
 
 /**
  * Converts a value to a key in canonical form.
@@ -113,12 +121,12 @@ export const keyIfGiven = (item: ItemReader, name: string, rule?: KeyRule): stri
  */
 export function checkedKey(item: Reader, value: unknown, field: string, isShared = false): string {
 	const key = canonicalKey(String(value));
-	const rule = hasLostDigits(value) ? LOST_DIGITS : keyRule(key, isShared);
-	return rule === undefined ? key : item.refuse({ field, rule });
+	const issue = hasLostDigits(value) ? LOST_DIGITS_ISSUE : keyIssue(key, isShared);
+	return issue === undefined ? key : item.throwIssue({ field, issue });
 }
 
 /** Each part of a name needs a sign: `tenant-` would be the source of all tenants without a name. */
-const NAME: KeyRule = { everyPart: true };
+const NAME: KeyOptions = { everyPart: true };
 
 /** The source name and the shard of an item. */
 export const sourceOf = (item: ItemReader) => ({
@@ -161,18 +169,22 @@ export const wantsVersion = isGiven;
  *
  * @param count the number of documents
  */
-export function refuseFixedVersion(item: ItemReader, name: string, count: number): void {
+export function throwIfFixedVersion(item: ItemReader, name: string, count: number): void {
 	const given = givenFor(item.node, name);
 	if (count < 2 || !isFilled(item.node, name)) return;
 	if (isExpression(given) && partsOf(templatesOf(item.node)(given)).length > 0) return;
-	item.refuseFixedExpression(name);
-	item.refuse({ field: `"${item.labelOf(name)}"`, rule: FIXED_VERSION, fix: FIXED_VERSION_FIX });
+	item.throwIfFixedExpression(name);
+	item.throwIssue({
+		field: `"${item.labelOf(name)}"`,
+		issue: FIXED_VERSION_ISSUE,
+		advice: FIXED_VERSION_ADVICE,
+	});
 }
 
-const FIXED_VERSION =
+const FIXED_VERSION_ISSUE =
 	'is Fixed, so all documents have the same version and none would ever count as changed';
 
-const FIXED_VERSION_FIX =
+const FIXED_VERSION_ADVICE =
 	'Switch the field to Expression, and read the version from the item: {{ $json.updated_at }}. A JSON or a file of records has "Version Field" for the name of a field.';
 
 /* Addresses, folders and rows */
@@ -185,7 +197,7 @@ const FIXED_VERSION_FIX =
 export function identityText(item: ItemReader, name: string): string {
 	const found = textOrMissing(item, name, {});
 	if (found instanceof MissingPart) return textOfMissing(item, name, found);
-	if (found.trim() === '') item.refuseIfExpression(name);
+	if (found.trim() === '') item.throwIfExpression(name);
 	return found.trim();
 }
 
@@ -200,5 +212,5 @@ export function presentOrEmpty(item: ItemReader, field: string, value: unknown):
 	if (!(value instanceof MissingPart)) return value;
 	// An object is rejected for its type.
 	if (value.isAlone) return isObject(value.gave) ? value.gave : undefined;
-	return refuseMissing(item, field, value);
+	return throwMissingPart(item, field, value);
 }

@@ -8,7 +8,7 @@ import { isContainer } from './fields';
 export type JsonPath = Array<string | number>;
 
 /** Tells error messages how to name the parts of a value. */
-export interface Naming {
+export interface FieldNames {
 	/** The fields of the node that form the value. If set, messages show display names instead of JSON keys. */
 	fields?: INodeProperties[];
 	/** The path to the value within `fields`, e.g. `['options', 'timeout']`. */
@@ -21,7 +21,7 @@ export interface Naming {
 	parameter?: string;
 }
 
-export function ruleOf(issue: ZodIssue): string {
+export function issueText(issue: ZodIssue): string {
 	switch (issue.code) {
 		case 'invalid_type':
 			if (issue.received === 'undefined') return 'is missing';
@@ -51,9 +51,9 @@ const TYPE_NAMES: Record<string, string> = {
 };
 
 /** Returns the name of a part of a value for messages, e.g. `"Top K" in "Recall"`. */
-export function fieldName(path: JsonPath, naming: Naming): string {
-	const { fields, within = [], fieldByPath = {}, additional } = naming;
-	const { parameter = fields ? 'Fields' : 'JSON Body' } = naming;
+export function fieldName(path: JsonPath, fieldNames: FieldNames): string {
+	const { fields, within = [], fieldByPath = {}, additional } = fieldNames;
+	const { parameter = fields ? 'Fields' : 'JSON Body' } = fieldNames;
 	if (path.length > 0 && isNamedIn(additional, path))
 		return `"Additional Fields (JSON)" at ${pathText(path)}`;
 	if (!fields) return `"${parameter}"${path.length > 0 ? ` at ${pathText(path)}` : ''}`;

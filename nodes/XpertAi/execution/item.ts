@@ -12,7 +12,13 @@ import { EVERY_UUID } from '../payloads/common';
 import type { Call } from '../transport/call';
 import type { Failure } from '../transport/failure';
 import type { Connection } from '../transport/request';
-import { apiError, callOrThrow, type HintContext, type ItemError, type NamedId } from './apiError';
+import {
+	apiError,
+	callOrThrow,
+	type AdviceContext,
+	type ItemError,
+	type NamedId,
+} from './apiError';
 import type { Place } from './expressions';
 import { isIdField } from './fields';
 import { chosenId } from './fieldSchemas';
@@ -64,9 +70,13 @@ export class Item extends Reader {
 	 *
 	 * @param body the request body as JSON text
 	 */
-	apiError(failure: Failure, { ids = [], ...hints }: HintContext = {}, body = ''): NodeApiError {
+	apiError(
+		failure: Failure,
+		{ ids = [], ...context }: AdviceContext = {},
+		body = '',
+	): NodeApiError {
 		return apiError(failure, {
-			...hints,
+			...context,
 			ids: [...this.idsIn(`${failure.path}"${body}`), ...ids],
 			timeLimit: this.timeLimit,
 			node: this.node,
@@ -148,9 +158,9 @@ export class Item extends Reader {
 		return this.context.getInputData()[this.index] as INodeExecutionData;
 	}
 
-	override get emptyItemFix(): string | undefined {
+	override get emptyItemAdvice(): string | undefined {
 		const { json, binary } = this.input;
-		return isEmpty(json) && isEmpty(binary) ? EMPTY_ITEM_FIX : undefined;
+		return isEmpty(json) && isEmpty(binary) ? EMPTY_ITEM_ADVICE : undefined;
 	}
 
 	/**
@@ -175,16 +185,16 @@ export class Item extends Reader {
 	 */
 	async call<Answer>(
 		request: Call<Answer>,
-		hints?: HintContext,
+		advice?: AdviceContext,
 		body = typeof request.body === 'string' ? request.body : undefined,
 	): Promise<Answer> {
-		const toError = (failure: Failure) => this.apiError(failure, hints, body);
+		const toError = (failure: Failure) => this.apiError(failure, advice, body);
 		return (await callOrThrow(this.context, this.connection.send, request, toError)).answer;
 	}
 }
 
 /** n8n does not run a node without items. With "Always Output Data", it makes an item of nothing. */
-const EMPTY_ITEM_FIX =
+const EMPTY_ITEM_ADVICE =
 	'The item itself is empty: the node before found nothing and has "Always Output Data" switched on, or is a manual trigger. Look at the output of that node, and have it give the data, or no item.';
 
 /** The paths of the ID fields, also of those in collections, last field first. */

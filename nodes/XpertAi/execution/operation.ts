@@ -23,7 +23,7 @@ import {
 	simplifyFields,
 	timeoutOption,
 } from './fields';
-import type { StatusHints } from './apiError';
+import type { StatusAdvice } from './apiError';
 import type { Item } from './item';
 
 /** The number of an endpoint in the API specification. `beyond` is an endpoint outside the specification. */
@@ -135,8 +135,8 @@ interface Declaration extends OperationInfo {
 	repeatable?: boolean;
 	/** Sends the main request by calling `send`. Default: one call without arguments. */
 	sendBody?: (item: Item, send: SendRequest) => Promise<unknown>;
-	/** Hints for HTTP statuses that have a special meaning in this operation. */
-	statusHints?: StatusHints;
+	/** Advice for HTTP statuses that have a special meaning in this operation. */
+	statusAdvice?: StatusAdvice;
 	/** Returns a hint about the answer. n8n shows the hint above the output. */
 	answerHint?: (answer: unknown) => string | undefined;
 	/** How to simplify a result. Without this property, the operation has no Simplify switch. */

@@ -2,7 +2,7 @@ import { get, isArray, isPlainObject, mapValues, memoize } from 'lodash';
 import { DateTime } from 'luxon';
 import { type INode, isExpression, type NodeParameterValueType } from 'n8n-workflow';
 
-import type { IdentityRule } from '../payloads/identity';
+import type { IdentityOptions } from '../payloads/identity';
 import { identityOf, type Place, valueOf } from './expressions';
 import { findPath } from './given';
 
@@ -10,7 +10,7 @@ import { findPath } from './given';
 const FIELDS_READ_ALONE = ['documentSettings.documentVersion', 'options.shard'];
 
 /** Fields that are read with their collection. A value without a part is a `MissingPart` there. */
-const FIELDS_IN_COLLECTIONS: Record<string, IdentityRule> = {
+const FIELDS_IN_COLLECTIONS: Record<string, IdentityOptions> = {
 	'documentFields.value.fileUrl': {},
 	'documentFields.value.folder': {},
 	'documentFields.value.id': {},
@@ -69,6 +69,8 @@ function resolveValue(
 		});
 	}
 	if (!isExpression(given)) return given;
-	const rule = isWhole ? undefined : FIELDS_IN_COLLECTIONS[field];
-	return rule ? identityOf(place, given, path, field, rule) : valueOf(place, given, path, field);
+	const options = isWhole ? undefined : FIELDS_IN_COLLECTIONS[field];
+	return options
+		? identityOf(place, given, path, field, options)
+		: valueOf(place, given, path, field);
 }

@@ -8,10 +8,10 @@ import {
 } from 'n8n-workflow';
 import { type AnyZodObject, z, type ZodIssue, type ZodTypeAny } from 'zod';
 
-import { LONE_SURROGATE_RULE, type Schema } from '../payloads/common';
+import { LONE_SURROGATE_ISSUE, type Schema } from '../payloads/common';
 import { operationError } from './apiError';
 import type { FieldValues } from './fields';
-import { fieldSchema, groupSchema, idsValue, isIdRule, textValue } from './fieldSchemas';
+import { fieldSchema, groupSchema, idsValue, isIdIssue, textValue } from './fieldSchemas';
 import {
 	findPath,
 	givenFor,
@@ -26,9 +26,9 @@ import {
 import {
 	fieldName,
 	fieldsAlong,
-	type Naming,
+	type FieldNames,
 	quoted,
-	ruleOf,
+	issueText,
 	stringified,
 	valueAt,
 } from './issueText';
@@ -37,12 +37,12 @@ import {
 interface InputIssue {
 	/** The parameter as the user sees it, e.g. `"Top K" in "Recall"`. */
 	field: string;
-	/** The requirement that the value violates, e.g. `must be a whole number`. */
-	rule: string;
+	/** Why the value is rejected, e.g. `must be a whole number`. */
+	issue: string;
 	/** The rejected value, if the message should show it. */
 	value?: unknown;
 	/** How to correct the input. Default: `GENERAL_FIX`. */
-	fix?: string;
+	advice?: string;
 }
 
 /**
@@ -83,28 +83,31 @@ export class Reader {
 	}
 
 	/** Throws an error about a rejected value. */
-	refuse({ field, rule, value, fix = GENERAL_FIX }: InputIssue): never {
+	throwIssue({ field, issue, value, advice = GENERAL_ADVICE }: InputIssue): never {
 		const found = value === undefined ? '' : `, but is ${quoted(value)}`;
-		throw this.operationError(`${field} ${rule}${found}${this.suffix}`, `${this.unsent} ${fix}`);
+		throw this.operationError(
+			`${field} ${issue}${found}${this.suffix}`,
+			`${this.unsent} ${advice}`,
+		);
 	}
 
-	refuseField(name: string, rule: string, value?: unknown, fix?: string): never {
-		return this.refuse({ field: `"${this.labelOf(name)}"`, rule, value, fix });
+	throwFieldIssue(name: string, issue: string, value?: unknown, advice?: string): never {
+		return this.throwIssue({ field: `"${this.labelOf(name)}"`, issue, value, advice });
 	}
 
 	/** What to do about a missing value where the input item itself is empty; undefined for all other items. */
-	get emptyItemFix(): string | undefined {
+	get emptyItemAdvice(): string | undefined {
 		return undefined;
 	}
 
 	/** Throws an "is empty" error if a parameter is an expression. The caller checks that the result is empty. */
-	refuseIfExpression(name: string, result?: unknown): void {
+	throwIfExpression(name: string, result?: unknown): void {
 		if (!isExpression(givenFor(this.node, name))) return;
-		const [gave, fix] = isNothing(result)
-			? ['nothing', this.emptyItemFix ?? EMPTY_EXPRESSION_FIX]
-			: ['only blanks', BLANK_FIX];
-		const rule = `is empty: its expression gave ${gave} for this item`;
-		this.refuseField(name, rule, undefined, fix);
+		const [gave, advice] = isNothing(result)
+			? ['nothing', this.emptyItemAdvice ?? EMPTY_EXPRESSION_ADVICE]
+			: ['only blanks', BLANK_ADVICE];
+		const issue = `is empty: its expression gave ${gave} for this item`;
+		this.throwFieldIssue(name, issue, undefined, advice);
 	}
 
 	/**
@@ -116,24 +119,24 @@ export class Reader {
 	 * @throws the error of n8n if an expression fails
 	 */
 	parameter(name: string, initial: NodeParameterValueType = ''): unknown {
-		this.refuseFixedExpression(name);
+		this.throwIfFixedExpression(name);
 		const resolved = attempt(() => this.resolve(name, initial));
 		if (isError(resolved)) {
 			if (!/call stack/i.test(resolved.message)) throw resolved;
-			this.refuseField(name, 'is nested too deeply');
+			this.throwFieldIssue(name, 'is nested too deeply');
 		}
 		const value = locatorValue(resolved);
-		if (isBlank(value) && this.fieldOf(name)?.required) this.refuseIfExpression(name, value);
+		if (isBlank(value) && this.fieldOf(name)?.required) this.throwIfExpression(name, value);
 		return value;
 	}
 
 	/** Throws an error if a Fixed parameter contains an expression. n8n does not resolve it. */
-	refuseFixedExpression(name: string): void {
+	throwIfFixedExpression(name: string): void {
 		const fixed = findPath(givenFor(this.node, name), isFixedExpression);
 		if (!fixed) return;
 		// A resource mapper stores its columns under the key `value`. The n8n panel does not show this key.
 		const path = [...name.split('.'), ...fixed].filter((part) => part !== 'value');
-		this.refuse({ field: fieldName(path, { fields: this.fields }), ...FIXED_EXPRESSION });
+		this.throwIssue({ field: fieldName(path, { fields: this.fields }), ...FIXED_EXPRESSION });
 	}
 
 	/**
@@ -162,14 +165,14 @@ export class Reader {
 	): Value {
 		const field = this.fieldOf(name);
 		const given = isNothing(raw) ? start : raw;
-		const naming =
+		const fieldNames =
 			field?.type === 'json'
 				? { parameter: field.displayName }
 				: { fields: this.fields, within: name.split('.') };
-		const value = field ? this.check(fieldSchema(field), given, naming) : given;
+		const value = field ? this.check(fieldSchema(field), given, fieldNames) : given;
 		const options = (field?.type === 'collection' && field.options) as INodeProperties[] | false;
 		const initials = options && Object.fromEntries(options.map((one) => [one.name, one.default]));
-		return this.check(schema, initials ? defaults({}, value, initials) : value, naming);
+		return this.check(schema, initials ? defaults({}, value, initials) : value, fieldNames);
 	}
 
 	/**
@@ -202,7 +205,7 @@ export class Reader {
 	/** Reads a parameter as text. Throws if the text is empty. */
 	filledText(name: string): string {
 		const text = this.text(name);
-		return text.trim() === '' ? this.refuseField(name, 'must not be empty') : text;
+		return text.trim() === '' ? this.throwFieldIssue(name, 'must not be empty') : text;
 	}
 
 	/** Reads one or more IDs from a list or a comma-separated text. */
@@ -211,37 +214,43 @@ export class Reader {
 	}
 
 	/** Checks a value with a schema. Throws an error about the first issue. */
-	check<Value>(schema: Schema<Value>, value: unknown, naming: Naming = {}): Value {
+	check<Value>(schema: Schema<Value>, value: unknown, fieldNames: FieldNames = {}): Value {
 		const result = schema.safeParse(value);
 		if (result.success) return result.data;
-		const [issue] = result.error.issues as [ZodIssue];
-		const rule = ruleOf(issue);
-		return this.refuse({
-			field: fieldName(issue.path, naming),
-			rule,
+		const [zodIssue] = result.error.issues as [ZodIssue];
+		const issue = issueText(zodIssue);
+		return this.throwIssue({
+			field: fieldName(zodIssue.path, fieldNames),
+			issue,
 			// A list may have been given as text. Then the issue has the rejected part.
-			value: get(issue, 'params.value') ?? valueAt(value, issue.path),
+			value: get(zodIssue, 'params.value') ?? valueAt(value, zodIssue.path),
 			// An address can be pasted into an ID field, whose schema converts it, and not into JSON.
-			fix: issue.code === 'custom' && isIdRule(rule) ? ID_FIX : missingFix(issue, naming),
+			advice:
+				zodIssue.code === 'custom' && isIdIssue(issue)
+					? ID_ADVICE
+					: adviceIfMissing(zodIssue, fieldNames),
 		});
 	}
 
 	/** Converts a value to JSON text. Throws if JSON cannot represent a part of the value, e.g. Infinity. */
-	jsonText(value: unknown, naming: Naming = {}): string {
+	jsonText(value: unknown, fieldNames: FieldNames = {}): string {
 		const text = stringified(value);
 		if (text === undefined) {
 			const part = findKey(Object(value), (one) => one !== undefined && !stringified(one));
-			return this.refuse({ field: fieldName(compact([part]), naming), rule: TOO_DEEP });
+			return this.throwIssue({
+				field: fieldName(compact([part]), fieldNames),
+				issue: TOO_DEEP_ISSUE,
+			});
 		}
 		// Search only if the JSON contains `\ud` (a lone surrogate) or `null` (perhaps Infinity or NaN).
 		const path = /\\ud|null/.test(text) ? findPath(value, isUnsendable) : undefined;
 		if (!path) return text;
 		const part = valueAt(value, path);
-		const field = fieldName(path, naming);
+		const field = fieldName(path, fieldNames);
 		if (typeof part === 'number')
-			return this.refuse({ field, rule: 'must be a number', value: part });
+			return this.throwIssue({ field, issue: 'must be a number', value: part });
 		const which = isBroken(part) ? '' : 'has a field whose name ';
-		return this.refuse({ field, rule: `${which}${LONE_SURROGATE_RULE}` });
+		return this.throwIssue({ field, issue: `${which}${LONE_SURROGATE_ISSUE}` });
 	}
 
 	/** Returns the display name of a parameter such as `options.timeout`. */
@@ -267,28 +276,28 @@ const fieldFinder = memoize((fields: INodeProperties[]) =>
 );
 fieldFinder.cache = new WeakMap();
 
-const GENERAL_FIX = 'Correct the value, or the expression or column it comes from.';
+const GENERAL_ADVICE = 'Correct the value, or the expression or column it comes from.';
 
 /** How to correct a field of the panel that is empty. A missing part of JSON has no field of its own. */
-const missingFix = (issue: ZodIssue, { fields }: Naming): string | undefined =>
+const adviceIfMissing = (issue: ZodIssue, { fields }: FieldNames): string | undefined =>
 	fields && issue.code === 'invalid_type' && issue.received === 'undefined'
 		? 'Fill in this field. Blanks alone do not count.'
 		: undefined;
 
-const BLANK_FIX = 'Leave such items out before, with a Filter node, or correct the expression.';
+const BLANK_ADVICE = 'Leave such items out before, with a Filter node, or correct the expression.';
 
-const TOO_DEEP = 'is nested too deeply or too long to be sent';
+const TOO_DEEP_ISSUE = 'is nested too deeply or too long to be sent';
 
 const FIXED_EXPRESSION = {
-	rule: 'is Fixed and holds an expression: switch it to Expression',
-	fix: 'Fixed and Expression stand above the field.',
+	issue: 'is Fixed and holds an expression: switch it to Expression',
+	advice: 'Fixed and Expression stand above the field.',
 };
 
 /** How to correct an expression with an empty result. Often, an approval or form node has replaced `$json`. */
-const EMPTY_EXPRESSION_FIX =
+const EMPTY_EXPRESSION_ADVICE =
 	"Correct the expression. To read from a node further back, name that node: {{ $('Name of the Node').item.json.nameOfTheField }}";
 
-const ID_FIX = 'Paste the ID, or the address of its own page: a name is no ID.';
+const ID_ADVICE = 'Paste the ID, or the address of its own page: a name is no ID.';
 
 fieldSchema.cache = new WeakMap();
 
@@ -302,6 +311,6 @@ groupSchema.cache = new WeakMap();
 export function textIfGiven(item: Reader, name: string): string | undefined {
 	if (!isFilled(item.node, name)) return undefined;
 	const text = item.text(name).trim();
-	if (text === '') item.refuseIfExpression(name);
+	if (text === '') item.throwIfExpression(name);
 	return text;
 }

@@ -15,7 +15,7 @@ import { connectionsOf } from '../transport/request';
 import type { ItemError } from './apiError';
 import { binaryOf, readUploadFile } from './binary';
 import { ADDITIONAL_FIELDS_JSON, type FieldValues, TIMEOUT_SECONDS } from './fields';
-import { fieldName, isNamedIn, type Naming } from './issueText';
+import { fieldName, isNamedIn, type FieldNames } from './issueText';
 import { Item } from './item';
 import {
 	type DeclaredOperation,
@@ -44,19 +44,19 @@ export function mergeAdditionalFields<Body>(
 	item: Item,
 	value: unknown,
 	schema: Schema<Body>,
-	panel: Naming,
+	panel: FieldNames,
 	reserved: string[] = [],
-): { value: Body; naming: Naming } {
+): { value: Body; fieldNames: FieldNames } {
 	if (!item.has(ADDITIONAL_FIELDS_JSON))
-		return { value: item.check(schema, value, panel), naming: panel };
+		return { value: item.check(schema, value, panel), fieldNames: panel };
 	const additional = item.setting(ADDITIONAL_FIELDS_JSON, freeForm.default({}), '');
-	const naming = { ...panel, additional };
+	const fieldNames = { ...panel, additional };
 	const taken = reserved.map((text) => text.split('.')).find((path) => isNamedIn(additional, path));
-	if (taken) item.refuse({ field: fieldName(taken, naming), rule: RESERVED });
-	return { value: item.check(schema, deepMerged(value, additional), naming), naming };
+	if (taken) item.throwIssue({ field: fieldName(taken, fieldNames), issue: RESERVED_ISSUE });
+	return { value: item.check(schema, deepMerged(value, additional), fieldNames), fieldNames };
 }
 
-const RESERVED = 'is what the node sets itself: leave it out';
+const RESERVED_ISSUE = 'is what the node sets itself: leave it out';
 
 /** Merges two plain objects recursively. If one of the values is not a plain object, `over` replaces `base`. */
 function deepMerged(base: unknown, over: unknown): unknown {
@@ -172,12 +172,12 @@ export async function forEachConcurrently<Entry>(
  * answer instead of a request. `asked` is the body, or the path values if there is no body.
  */
 async function answersFor(item: Item, operation: DeclaredOperation) {
-	const { answer, method, paging, repeatable, precheck, statusHints } = operation;
+	const { answer, method, paging, repeatable, precheck, statusAdvice } = operation;
 	const { timeoutSeconds: initialTimeout = TIMEOUT_SECONDS } = operation;
 	const paths = pathsOf(item, operation);
 	const timeoutMs = item.setting('options.timeout', timeoutSeconds, initialTimeout) * 1000;
 	// Checks all bodies before the first request, so that an item with an invalid body sends nothing.
-	const { bodies, naming } = requestBodies(item, operation);
+	const { bodies, fieldNames } = requestBodies(item, operation);
 	const file = operation.body?.isForm && (await readUploadFile(item, binaryOf(item)));
 	const answers: Array<{ answer: unknown; asked?: unknown }> = [];
 	for (const values of paths) {
@@ -190,10 +190,12 @@ async function answersFor(item: Item, operation: DeclaredOperation) {
 		const schema = typeof answer === 'function' ? answer(values) : answer;
 		for (const { value, text } of bodies) {
 			const ask = async (further?: IDataObject, isRepeatable = repeatable) => {
-				const json = further ? item.jsonText({ ...(value as object), ...further }, naming) : text;
+				const json = further
+					? item.jsonText({ ...(value as object), ...further }, fieldNames)
+					: text;
 				const sent = file ? () => multipartBody(file, value as FieldValues) : json;
 				const request = { method, path, body: sent, timeoutMs, schema, repeatable: isRepeatable };
-				return await item.call(request, { statusHints }, json);
+				return await item.call(request, { statusAdvice }, json);
 			};
 			const sendAll = paging ? pages : operation.sendBody;
 			answers.push({
@@ -207,14 +209,14 @@ async function answersFor(item: Item, operation: DeclaredOperation) {
 
 /** Returns the bodies of the requests of an item, each with its JSON text, and how messages name their fields. */
 function requestBodies(item: Item, { body, fixedBody, paging }: DeclaredOperation) {
-	const { value: whole, naming = {} } = body
+	const { value: whole, fieldNames = {} } = body
 		? bodyOf(item, body, paging && PAGE_FIELDS)
 		: { value: fixedBody };
 	const bodies = (body?.split?.(whole) ?? [whole]).map((value) => ({
 		value,
-		text: value === undefined ? undefined : item.jsonText(value, naming),
+		text: value === undefined ? undefined : item.jsonText(value, fieldNames),
 	}));
-	return { bodies, naming };
+	return { bodies, fieldNames };
 }
 
 /** Body fields that the node sets for each page of a list. */

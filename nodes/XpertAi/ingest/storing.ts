@@ -69,8 +69,8 @@ export class Storer<Report> {
 				while (mustWait()) await Promise.race(running.keys());
 				yield this.facts.splice(0);
 				if (this.storing.client.signal?.aborted || crashes.length > 0) break;
-				const isRefused = this.hasFailed && stopsAtFailure;
-				if (isRefused || circuitBreaker?.reason !== undefined) {
+				const isStopped = this.hasFailed && stopsAtFailure;
+				if (isStopped || circuitBreaker?.reason !== undefined) {
 					yield batch.map((document) => ({ document, outcome: 'notSent' }));
 					continue;
 				}
@@ -129,14 +129,14 @@ export class Storer<Report> {
 		if (!maySplit(batch, failure) && !stopRetrying(failure, result.attempts))
 			return this.reportFailed(sent, failure, records);
 		if (mayBePartlyDone(failure)) sent.partlyDone = [...sent.partlyDone, failure];
-		let isRefused = false;
+		let isRejected = false;
 		for (const half of chunk(batch, Math.ceil(batch.length / 2))) {
 			// The server stops at a rejected document. So if the first half has one, the server has stored nothing of the
 			// second half.
-			if (isRefused) sent.partlyDone = [];
-			isRefused = (await this.settle({ ...sent, batch: half })) || isRefused;
+			if (isRejected) sent.partlyDone = [];
+			isRejected = (await this.settle({ ...sent, batch: half })) || isRejected;
 		}
-		return isRefused;
+		return isRejected;
 	}
 
 	/**
@@ -155,7 +155,7 @@ export class Storer<Report> {
 			kind === 'cancelled' ||
 			// A server may answer 500 after it has stored the document.
 			status === 500 ||
-			partlyDone.some((earlier) => !records || !hasRefused(earlier, documents, failure));
+			partlyDone.some((earlier) => !records || !hasRejected(earlier, documents, failure));
 		const knownOutcome = records && status !== undefined ? 'rejected' : 'notSent';
 		const outcome = isUnknown ? 'unknown' : knownOutcome;
 		for (const [at, document] of documents.entries()) {
@@ -219,7 +219,7 @@ function maySplit(batch: Batch<unknown>, failure: Failure): boolean {
  * server may reject a document that it has already stored. Always false if the document has chunks, because the server
  * may have stored it before rejecting it.
  */
-function hasRefused(earlier: Failure, batch: Batch<unknown>, failure: Failure): boolean {
+function hasRejected(earlier: Failure, batch: Batch<unknown>, failure: Failure): boolean {
 	if (batch.length > 1 || batch[0]?.record.chunks || !isRejection(failure)) return false;
 	return failure.status === earlier.status && failure.reason === earlier.reason;
 }

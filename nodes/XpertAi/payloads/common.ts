@@ -11,16 +11,16 @@ export const EVERY_UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
 /** Whether a text is a UUID. Xpert AI servers require UUIDs for most IDs. */
 export const isUuid = (text: string) => UUID.test(text);
 
-export const UUID_RULE = 'must be a UUID such as 123e4567-e89b-42d3-a456-426614174000';
+export const UUID_ISSUE = 'must be a UUID such as 123e4567-e89b-42d3-a456-426614174000';
 
 /** Whether a text contains a lone surrogate, e.g. half of an emoji. UTF-8 cannot encode a lone surrogate. */
 export const hasLoneSurrogate = (text: string) => !text.isWellFormed();
 
-export const LONE_SURROGATE_RULE =
+export const LONE_SURROGATE_ISSUE =
 	'holds half of a character, as a text does that was cut in the middle of an emoji: cut it elsewhere';
 
 /** A UUID, as the API contract requires for `workspaceId`, `integrationId` and `storageFileId`. */
-export const uuid = z.string().uuid(UUID_RULE);
+export const uuid = z.string().uuid(UUID_ISSUE);
 
 /** An ISO 8601 date-time, with or without an offset, e.g. `2026-01-31T08:00:00Z`. */
 export const dateTime = z.string().datetime({
@@ -122,10 +122,10 @@ export type Schema<Value> = z.ZodType<Value, z.ZodTypeDef, unknown>;
  * each value, `transform` makes a getter, which V8 keeps until a full garbage collection.
  */
 export class Converting<Given, Value> extends z.ZodType<Value, z.ZodTypeDef, unknown> {
-	/** @param convert calls `refuse` with a message if the value is not valid */
+	/** @param convert calls `reject` with the issue if the value is not valid */
 	constructor(
 		private readonly inner: Schema<Given>,
-		private readonly convert: (given: Given, refuse: (message: string) => void) => Value,
+		private readonly convert: (given: Given, reject: (issue: string) => void) => Value,
 	) {
 		super({});
 	}
@@ -143,13 +143,13 @@ export class Converting<Given, Value> extends z.ZodType<Value, z.ZodTypeDef, unk
 }
 
 /** A schema that parses JSON text. Blank text and null become undefined. In an object, dates become text. */
-export const jsonValue = new Converting(z.unknown(), (raw, refuse): unknown => {
+export const jsonValue = new Converting(z.unknown(), (raw, reject): unknown => {
 	if (typeof raw !== 'string') return withIsoDates(raw) ?? undefined;
 	// `trim` also removes a byte order mark, which would make the JSON invalid.
 	const text = raw.trim();
 	if (text === '') return undefined;
 	const parsed: unknown = attempt(() => exactJson(text));
-	if (isError(parsed)) refuse(`must be JSON (${parsed.message})`);
+	if (isError(parsed)) reject(`must be JSON (${parsed.message})`);
 	return parsed;
 });
 

@@ -1,14 +1,14 @@
 import { isDate, isObject } from 'lodash';
 import { DateTime } from 'luxon';
 
-import { LONE_SURROGATE_RULE, hasLoneSurrogate } from './common';
+import { LONE_SURROGATE_ISSUE, hasLoneSurrogate } from './common';
 import { type TemplatePart, type Template, partsOf } from './template';
 
 /**
- * The rule for fields that say which one something is, or whose: keys, names of sources, versions, folders, addresses,
+ * Options for fields that say which one something is, or whose: keys, names of sources, versions, folders, addresses,
  * values of filters. A value with a missing part would make two things one, so it is no value.
  */
-export interface IdentityRule {
+export interface IdentityOptions {
 	/** Whether each part needs a visible character. If false, a part may be an empty text. */
 	everyPart?: boolean;
 	/** Whether the value may be an object or a list. */
@@ -38,7 +38,7 @@ export class MissingPart {
 export function identityValue(
 	template: Template,
 	evaluate: (expression: string) => unknown,
-	{ everyPart = false, takesObjects = false }: IdentityRule = {},
+	{ everyPart = false, takesObjects = false }: IdentityOptions = {},
 ): unknown {
 	const parts = partsOf(template);
 	const isWhole = template.kind === 'part';
@@ -168,17 +168,17 @@ export const canonicalKey = (text: string): string =>
 	text.replaceAll('\0', '').trim().normalize('NFC');
 
 /**
- * Checks a canonical key. Returns the rule that the key breaks, if any.
+ * Checks a canonical key. Returns why the key is not valid; undefined for a valid key.
  *
  * @param inParts see `missingValueIn`
  */
-export function keyRule(key: string, inParts = false): string | undefined {
+export function keyIssue(key: string, inParts = false): string | undefined {
 	if (key === '') return 'must not be empty';
-	if (hasLoneSurrogate(key)) return LONE_SURROGATE_RULE;
+	if (hasLoneSurrogate(key)) return LONE_SURROGATE_ISSUE;
 	const missing = missingValueIn(key, inParts);
-	return missing && standsForMissing(missing);
+	return missing && missingValueIssue(missing);
 }
 
-/** The rule that a text for a missing value breaks. */
-export const standsForMissing = (text: string) =>
+/** The issue of a text that stands for a missing value. */
+export const missingValueIssue = (text: string) =>
 	`holds "${text}", which stands for a missing value`;

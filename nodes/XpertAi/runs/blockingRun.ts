@@ -6,7 +6,7 @@ import { cancelRunById } from './cancelRun';
 import { waitAtMost } from './client';
 import type { Run } from './run';
 
-/** Kinds of failure that can break an open stream. The node treats all other kinds as a refusal of the stream. */
+/** Kinds of failure that can break an open stream. The node treats all other kinds as a rejection of the stream. */
 const STREAM_BREAKS = new Set(['network', 'timeout', 'cancelled']);
 
 /**
@@ -14,7 +14,7 @@ const STREAM_BREAKS = new Set(['network', 'timeout', 'cancelled']);
  * the same time: with growing pauses, the process that has waited longest would look least often.
  */
 const LOOK_MS = 15_000;
-/** The same after the stream has ended or was refused. */
+/** The same after the stream has ended or was rejected. */
 const LOOK_WITHOUT_STREAM_MS = 5_000;
 
 /** The node cancels a silent run only if it started at least this many silence limits ago. */
@@ -38,8 +38,8 @@ export function watchRun({ cancelSilentMs: limit, ...asked }: Run, blocking: Run
 	const abort = new AbortController();
 	let stream: Promise<void> | undefined;
 	let hasWoken = false;
-	let isRefused = false;
-	let [eventAt, refusedAt] = [clock.now(), 0];
+	let isRejected = false;
+	let [eventAt, rejectedAt] = [clock.now(), 0];
 	const addEvent: EventStream['onEvent'] = (event) => {
 		if (events.addEvent(event)) eventAt = clock.now();
 	};
@@ -47,15 +47,15 @@ export function watchRun({ cancelSilentMs: limit, ...asked }: Run, blocking: Run
 		const heard = { lastId: events.lastId, addEvent };
 		const { failure } = await run.send(joinRun(run, heard, abort.signal));
 		stream = undefined;
-		isRefused = failure !== undefined && !STREAM_BREAKS.has(failure.kind);
-		if (isRefused) refusedAt = clock.now();
+		isRejected = failure !== undefined && !STREAM_BREAKS.has(failure.kind);
+		if (isRejected) rejectedAt = clock.now();
 	};
 	const isOpen = () => stream !== undefined;
 	const silentMs = () => clock.now() - eventAt;
 	/** Milliseconds until the node may cancel the run, if no event arrives. */
 	const silenceLeftMs = () => {
-		// While the server refuses the stream, no events arrive. So the silence begins with the last refusal.
-		const silentAt = Math.max(eventAt, refusedAt) + limit;
+		// While the server rejects the stream, no events arrive. So the silence begins with the last rejection.
+		const silentAt = Math.max(eventAt, rejectedAt) + limit;
 		const oldAt = (Date.parse(startedAt) || 0) + MIN_AGE_FACTOR * limit;
 		return Math.max(silentAt, oldAt) - clock.now();
 	};
@@ -71,7 +71,7 @@ export function watchRun({ cancelSilentMs: limit, ...asked }: Run, blocking: Run
 	 * @returns whether the run was cancelled
 	 */
 	const cancelIfSilent = async () => {
-		const isDeaf = isRefused && !isOpen();
+		const isDeaf = isRejected && !isOpen();
 		if (!mayCancel() || isDeaf || silenceLeftMs() > 0 || events.isInToolCall) return false;
 		const { status } = await cancelRunById(run);
 		if (status === 'cancelled') facts.cancelledRun = runId;

@@ -76,7 +76,7 @@ function cancelAdvice(state: RunState) {
 	if (state.status === 'cancelled')
 		return 'It was cancelled on the server. Raise "Deadline (Minutes)" if it needs longer.';
 	if (state.status !== 'unread') return 'It had ended by then: read the thread.';
-	const why = failureMessage(state.failure);
-	if (state.goesOn) return `It could not be cancelled, and goes on: ${why}.`;
-	return `It is not known whether it was cancelled, or goes on: ${why}. Read the thread later.`;
+	const reason = failureMessage(state.failure);
+	if (state.goesOn) return `It could not be cancelled, and goes on: ${reason}.`;
+	return `It is not known whether it was cancelled, or goes on: ${reason}. Read the thread later.`;
 }

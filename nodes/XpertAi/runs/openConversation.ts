@@ -7,7 +7,7 @@ import {
 	type Failure,
 	isNeverSent,
 	isRejection,
-	isTokenRefused,
+	isTokenRejected,
 	mayMeanNoRecord,
 } from '../transport/failure';
 import { type Client, repeatUntil } from './client';
@@ -70,7 +70,7 @@ export async function openConversationByKey(
 }
 
 const isFinal = (failure: Failure) =>
-	isNeverSent(failure) || failure.kind === 'redirect' || isTokenRefused(failure);
+	isNeverSent(failure) || failure.kind === 'redirect' || isTokenRejected(failure);
 
 /**
  * Finds or creates the conversation of a key and an owner.

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { cachedByAccount } from '../transport/accounts';
 import { type ApiClient, call, FOREIGN_PAUSE_MS } from '../transport/call';
-import { type Failure, isTokenRefused } from '../transport/failure';
+import { type Failure, isTokenRejected } from '../transport/failure';
 import { type ConversationFacts, readConversation, searchConversations } from './conversation';
 import { READ } from './thread';
 
@@ -39,7 +39,7 @@ const user = z.object({ id: z.string().min(1) }).transform(({ id }) => id);
 async function tellsNobody(client: ApiClient, failure: Failure) {
 	if (failure.missing === 'route' || [405, 501].includes(failure.status ?? 0)) return true;
 	// A server can reject `/user/me` for a valid token. A token is valid if it can search conversations.
-	return isTokenRefused(failure) && (await searchConversations(client, { limit: 1 })).ok;
+	return isTokenRejected(failure) && (await searchConversations(client, { limit: 1 })).ok;
 }
 
 /**

@@ -5,7 +5,7 @@ import { failsTls, UNCONNECTED_REASONS } from './networkCodes';
 /** The kinds of failures. */
 export type FailureKind =
 	/** The credential is invalid or does not allow the host, so the node sent no request. */
-	| 'refused'
+	| 'invalidCredential'
 	/** n8n's SSRF protection blocked the address. */
 	| 'blocked'
 	/** The execution was stopped. */
@@ -99,7 +99,7 @@ export function certainlyNotDone(failure: Failure): boolean {
 
 /** Whether the request was never sent to the server. */
 export const isNeverSent = ({ kind, code = '' }: Failure) =>
-	kind === 'refused' ||
+	kind === 'invalidCredential' ||
 	kind === 'blocked' ||
 	(kind === 'network' && (UNCONNECTED_REASONS.has(code) || failsTls(code)));
 
@@ -137,7 +137,7 @@ export function isNoRoute({ kind, status = 0, missing }: Failure): boolean {
 }
 
 /** Whether the server rejects the token, in general (401) or for this request (403). */
-export const isTokenRefused = ({ status = 0 }: Failure) => status === 401 || status === 403;
+export const isTokenRejected = ({ status = 0 }: Failure) => status === 401 || status === 403;
 
 /** Whether the record may be missing. Xpert AI servers report a missing record with 404 or 500. */
 export const mayMeanNoRecord = ({ kind, status, missing }: Failure) =>

@@ -4,9 +4,9 @@ import { type Failure, type FailureKind, isReported } from './failure';
 import { CERTIFICATE_REASONS, NETWORK_REASONS, PLAIN_HTTP } from './networkCodes';
 import { sanitize } from './sanitize';
 
-/** The default hint for each kind of failure. */
-const KIND_HINTS: Record<FailureKind, string> = {
-	refused: 'Open the Xpert AI credential and correct it there.',
+/** The advice for each kind of failure. */
+const KIND_ADVICE: Record<FailureKind, string> = {
+	invalidCredential: 'Open the Xpert AI credential and correct it there.',
 	blocked:
 		'If the Base URL of the credential is right, whoever runs n8n can allow its address in N8N_SSRF_ALLOWED_IP_RANGES or its host name in N8N_SSRF_ALLOWED_HOSTNAMES.',
 	cancelled: '',
@@ -19,7 +19,7 @@ const KIND_HINTS: Record<FailureKind, string> = {
 	status: '',
 };
 
-const STATUS_HINTS: Record<number, string> = {
+const STATUS_ADVICE: Record<number, string> = {
 	401: 'Make a new key under Settings → API Keys on the server and enter it in the credential: this one may have expired, or belong to another server.',
 	404: 'Enter the address of an Xpert AI server as Base URL in the credential, without the path of a page. An older server may not offer this operation, and proxies also answer this way while their server is away.',
 	407: 'The proxy between n8n and the server asks for a user name and password. Whoever runs n8n adds them to its address in HTTPS_PROXY.',
@@ -29,25 +29,25 @@ const STATUS_HINTS: Record<number, string> = {
 	500: 'Xpert AI servers answer this way to an ID that is not a UUID and to a body they cannot read. Then look up the request ID in the log of the server.',
 };
 
-const OUTAGE_HINT = 'The server could not finish the request. Run it again later.';
+const OUTAGE_ADVICE = 'The server could not finish the request. Run it again later.';
 
-const REPORTED_HINT =
+const REPORTED_ADVICE =
 	'It may have done part of the work. Look up the request ID in the log of the server.';
 
-const RECORD_HINT =
+const RECORD_ADVICE =
 	'The server does not have this, or the key may not see it. Check the IDs and names you have given.';
 
-const PLAIN_HTTP_HINT =
+const PLAIN_HTTP_ADVICE =
 	'Enter the Base URL with the port that speaks https, or with http:// and, for another host, Allow Insecure HTTP.';
 
-const CERTIFICATE_HINT =
+const CERTIFICATE_ADVICE =
 	'Certificates are always checked. Have that of the server corrected. For an authority of your own, whoever runs n8n names the file of its certificate in NODE_EXTRA_CA_CERTS.';
 
 /** Describes a failure in one sentence. */
 export const failureMessage = (failure: Failure): string => MESSAGES[failure.kind](failure);
 
 const MESSAGES: Record<FailureKind, (failure: Failure) => string> = {
-	refused: ({ reason }) => reason ?? 'The request was not sent',
+	invalidCredential: ({ reason }) => reason ?? 'The request was not sent',
 	blocked: ({ reason }) => `n8n's SSRF protection does not allow requests to ${reason}`,
 	// n8n recognizes a stopped execution by the word "canceled" in this text.
 	cancelled: () => 'The execution was canceled before the server answered',
@@ -89,24 +89,24 @@ const speaksPlainHttp = ({ kind, code, reason = '' }: Failure) =>
 /**
  * Describes what the user can do. Includes the wait time that the server asks for.
  *
- * @param hint replaces the default hint
+ * @param advice replaces the general advice
  */
-export function failureDescription(failure: Failure, hint = generalHint(failure)): string {
+export function failureDescription(failure: Failure, advice = generalAdvice(failure)): string {
 	const { status, reason = '', retryAfterMs } = failure;
 	const isOffered = status !== 501 && !/not (yet )?implemented/i.test(reason);
 	return compact([
-		isOffered ? hint : 'This server does not offer this operation.',
+		isOffered ? advice : 'This server does not offer this operation.',
 		retryAfterMs && `The server asks to wait ${Math.ceil(retryAfterMs / 1000)} seconds.`,
 	]).join(' ');
 }
 
-/** Returns the hint for the kind and status of a failure, or an empty text. */
-function generalHint(failure: Failure): string {
+/** Returns the advice for the kind and status of a failure, or an empty text. */
+function generalAdvice(failure: Failure): string {
 	const { kind, status = 0, code = '', missing } = failure;
-	if (missing === 'record') return RECORD_HINT;
-	if (speaksPlainHttp(failure)) return PLAIN_HTTP_HINT;
-	if (kind === 'network' && CERTIFICATE_REASONS.has(code)) return CERTIFICATE_HINT;
-	if (kind !== 'status') return KIND_HINTS[kind];
-	if (isReported(failure)) return REPORTED_HINT;
-	return STATUS_HINTS[status] ?? (status >= 500 ? OUTAGE_HINT : '');
+	if (missing === 'record') return RECORD_ADVICE;
+	if (speaksPlainHttp(failure)) return PLAIN_HTTP_ADVICE;
+	if (kind === 'network' && CERTIFICATE_REASONS.has(code)) return CERTIFICATE_ADVICE;
+	if (kind !== 'status') return KIND_ADVICE[kind];
+	if (isReported(failure)) return REPORTED_ADVICE;
+	return STATUS_ADVICE[status] ?? (status >= 500 ? OUTAGE_ADVICE : '');
 }

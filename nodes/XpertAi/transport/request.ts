@@ -86,7 +86,7 @@ async function exchange(
 	redact: Redact,
 	context: RequestContext,
 ): Promise<IN8nHttpFullResponse | Details> {
-	if ('issue' in target) return { kind: 'refused', reason: target.issue };
+	if ('issue' in target) return { kind: 'invalidCredential', reason: target.issue };
 	const { root, allowedDomains } = target;
 	const timeout = wholeMs(limits.timeoutMs);
 	const totalMs = stream || body instanceof FormData ? limits.totalMs : timeout;

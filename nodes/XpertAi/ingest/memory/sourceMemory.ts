@@ -33,7 +33,7 @@ export interface MemoryFailures {
 	/** Why this run could not write the memory. The next run completes the memory from the journal. */
 	notWritten?: Failure;
 	/** Why the statuses of stored documents could not be read. */
-	notAsked?: Failure;
+	unreadStatuses?: Failure;
 }
 
 /**

@@ -51,7 +51,7 @@ export const search = declare({
 		fieldByPath: { 'where.xpertId': 'xpertId', 'where.threadId': 'threadId' },
 	},
 	paging: { resultsKey: 'items' },
-	statusHints: {
+	statusAdvice: {
 		500: 'Xpert AI servers answer this way to fields and operators they do not know. Check "Additional Fields (JSON)": operators in "where" start with $, e.g. {"title": {"$ilike": "%invoice%"}}.',
 	},
 	simplify: SUMMARY,

@@ -94,8 +94,8 @@ async function switchGroup(first: Item, documents: RequestedDocument[], disabled
 	if (source?.sendFailure) return { outcomes, failure: source.sendFailure };
 	const memory = source?.isUsable ? source : undefined;
 	const ids = uniq(documents.map(({ id }) => id.toLowerCase()));
-	const { statuses, failure: notAsked } = await fetchStatuses(ids, routes, memory?.requiredId);
-	if (notAsked) return { outcomes, failure: notAsked };
+	const { statuses, failure: unread } = await fetchStatuses(ids, routes, memory?.requiredId);
+	if (unread) return { outcomes, failure: unread };
 	const addOutcome = (id: string, outcome: string) =>
 		outcomes.set(id, { outcome, ...(memory && disabled && { known: memory.known.knows(id) }) });
 	const [present, missing] = partition(ids, (id) => statuses.has(id));

@@ -8,7 +8,7 @@ export const deleteFileContext = declare({
 	description: 'Delete a file that was uploaded for assistants',
 	route: 'DELETE /contexts/file/{fileId}',
 	ids: [fileLocator],
-	statusHints: {
+	statusAdvice: {
 		403: 'Xpert AI servers answer this way to an ID that is no storageFileId, to a file that is gone, and to a workspace\'s key. Check "File", and use a user\'s key.',
 	},
 	answer: ['originalName'],

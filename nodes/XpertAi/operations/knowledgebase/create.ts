@@ -4,7 +4,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { knowledgebase } from '../../payloads/knowledgebase';
 import { declare } from '../../execution/operation';
 import { fieldCollection } from '../../execution/fields';
-import { HINTS, SUMMARY, nameField, optionalFields } from './fields';
+import { STATUS_ADVICE, SUMMARY, nameField, optionalFields } from './fields';
 
 export const create = declare({
 	value: 'create',
@@ -16,7 +16,7 @@ export const create = declare({
 		fields: [{ ...nameField, required: true }, fieldCollection('additionalFields', optionalFields)],
 		schema: knowledgebase,
 	},
-	statusHints: HINTS,
+	statusAdvice: STATUS_ADVICE,
 	simplify: SUMMARY,
 	answer: ['id'],
 	answerHint: withoutModel,

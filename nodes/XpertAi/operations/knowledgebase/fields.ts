@@ -1,6 +1,6 @@
 import { without } from 'lodash';
 
-import type { StatusHints } from '../../execution/apiError';
+import type { StatusAdvice } from '../../execution/apiError';
 import {
 	choiceField,
 	groupField,
@@ -99,8 +99,8 @@ export const clearFields = choiceField(
 	{ type: 'multiOptions', default: [] },
 );
 
-/** Hints for Create and Update, by HTTP status. */
-export const HINTS: StatusHints = {
+/** Advice for Create and Update, by HTTP status. */
+export const STATUS_ADVICE: StatusAdvice = {
 	400: ({ reason = '' }) => (/^name exist/i.test(reason) ? NAME_IN_USE : undefined),
 	403: "A workspace's key creates and updates no knowledgebases: use the key of a user or an assistant.",
 };

@@ -16,7 +16,7 @@ export const getKnowledgebase = declare({
 	ids: [knowledgebaseLocator],
 	fixedBody: {},
 	repeatable: true,
-	statusHints: {
+	statusAdvice: {
 		403: "A workspace's key may not read what is in a workspace: use the key of a user or an assistant.",
 	},
 	simplify: knowledgebaseState,

@@ -5,7 +5,7 @@ import { recordAbout } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import { knowledgebaseLocator } from '../../pickers/locators';
 import { fieldCollection, type FieldValues } from '../../execution/fields';
-import { HINTS, SUMMARY, clearFields, nameField, optionalFields } from './fields';
+import { STATUS_ADVICE, SUMMARY, clearFields, nameField, optionalFields } from './fields';
 
 export const update = declare({
 	value: 'update',
@@ -20,7 +20,7 @@ export const update = declare({
 		compose: withClearedFields,
 	},
 	repeatable: true,
-	statusHints: HINTS,
+	statusAdvice: STATUS_ADVICE,
 	simplify: SUMMARY,
 	answer: recordAbout('knowledgebase'),
 	answerHint: (answer) => (get(answer, 'status') === 'rebuilding' ? REBUILDING_HINT : undefined),

@@ -39,7 +39,8 @@ export function valuesOfRows(
 	const pairs = (Array.isArray(rows) ? (rows as Row[]) : []).flatMap((row) => {
 		const key = typeof row.key === 'string' ? row.key.trim() : '';
 		const { type = 'string', content = '' } = row;
-		if (key === '') return item.refuse({ field: `"Key" in "${label}"`, rule: 'must not be empty' });
+		if (key === '')
+			return item.throwIssue({ field: `"Key" in "${label}"`, issue: 'must not be empty' });
 		const isLeftEmpty = content === '' || isEmptyPart(content);
 		const typed = isLeftEmpty
 			? whenEmpty()
@@ -60,22 +61,22 @@ export const rowName = (key: string, label: string): string =>
 	`${truncate(key, { length: 60 })} in "${label}"`;
 
 function asTyped(item: Item, field: string, type: Row['type'], value: unknown): unknown {
-	const refuse = (rule: string) => item.refuse({ field, rule, value });
+	const reject = (issue: string) => item.throwIssue({ field, issue, value });
 	switch (type) {
 		case 'number': {
 			const number = typedValue('number', value);
-			return Number.isFinite(number) ? number : refuse('must be a number');
+			return Number.isFinite(number) ? number : reject('must be a number');
 		}
 		case 'boolean': {
 			const choice = typedValue('boolean', value);
-			return typeof choice === 'boolean' ? choice : refuse('must be true or false');
+			return typeof choice === 'boolean' ? choice : reject('must be true or false');
 		}
 		case 'datetime': {
 			const zone = item.context.getTimezone();
 			const moment = DateTime.fromISO(String(value), { zone }).toUTC();
 			return moment.isValid
 				? moment.toISO()
-				: refuse('must be an ISO 8601 date, such as 2026-01-31');
+				: reject('must be an ISO 8601 date, such as 2026-01-31');
 		}
 		case 'string[]':
 			return Array.isArray(value) ? value : splitList(String(value), /[\n,]/);

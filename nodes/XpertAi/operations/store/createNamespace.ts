@@ -2,7 +2,7 @@ import { storeNamespace } from '../../payloads/bodies';
 import { listAnswer } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import { fieldCollection, filledOnly, limit, numberField } from '../../execution/fields';
-import { assistantFirst, namespaceElements, namespaceField } from './searchItems';
+import { assistantFirstAdvice, namespaceElements, namespaceField } from './searchItems';
 
 export const createNamespace = declare({
 	value: 'createNamespace',
@@ -25,7 +25,7 @@ export const createNamespace = declare({
 		schema: storeNamespace,
 		compose: ({ prefix, ...rest }) => filledOnly({ prefix: namespaceElements(prefix), ...rest }),
 	},
-	statusHints: { 500: assistantFirst('Prefix') },
+	statusAdvice: { 500: assistantFirstAdvice('Prefix') },
 	answer: listAnswer('namespaces'),
 	shape: (answer) => {
 		const namespaces = answer as string[][];

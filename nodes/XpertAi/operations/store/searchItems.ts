@@ -19,8 +19,8 @@ export const namespaceField = (name: string, displayName: string, purpose: strin
 export const namespaceElements = (value: unknown): unknown =>
 	typeof value === 'string' ? splitList(value, '/') : value;
 
-/** Returns the hint for HTTP status 500: a namespace starts with an assistant ID. */
-export const assistantFirst = (displayName: string) =>
+/** Returns the advice for HTTP status 500: a namespace starts with an assistant ID. */
+export const assistantFirstAdvice = (displayName: string) =>
 	`On Xpert AI servers the first element of "${displayName}" is the ID of an assistant, and this assistant has an embedding model.`;
 
 export const searchItems = declare({
@@ -46,5 +46,5 @@ export const searchItems = declare({
 		}),
 	},
 	paging: { resultsKey: 'items' },
-	statusHints: { 500: `${assistantFirst('Namespace Prefix')} They take no filter.` },
+	statusAdvice: { 500: `${assistantFirstAdvice('Namespace Prefix')} They take no filter.` },
 });

@@ -17,7 +17,7 @@ export const get = declare({
 			// Checks the answer, but outputs it unchanged.
 			stateOf(threadId).safeParse(answer).error?.issues.forEach(addIssue);
 		}),
-	statusHints: {
+	statusAdvice: {
 		500: 'Xpert AI servers answer this way for a thread that has never run, and for one that does not exist. Check "Thread", and run it once with Thread: Ask and Wait.',
 	},
 	simplify: threadSummary,

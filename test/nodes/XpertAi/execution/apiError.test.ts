@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { type HintContext, apiError, callOrThrow } from 'nodes/XpertAi/execution/apiError';
+import { type AdviceContext, apiError, callOrThrow } from 'nodes/XpertAi/execution/apiError';
 import type { Failure } from 'nodes/XpertAi/transport/failure';
 import { failureDescription } from 'nodes/XpertAi/transport/failureText';
 import { contextWith } from '../../support/context';
@@ -15,10 +15,10 @@ const failed = (status: number, facts: Partial<Failure> = {}): Failure => ({
 });
 const missing = failed(404, { missing: 'record', reason: 'The requested record was not found' });
 const NAMED = failed(404, { missing: 'record', reason: "Copilot not set for embedding model 'm'" });
-const hintFor = (failure: Failure, context: HintContext) =>
+const hintFor = (failure: Failure, context: AdviceContext) =>
 	apiError(failure, { ...context, node }).description;
 const ids = ['"Thread"', '"Assistant"', '"Assistant"'].map((field) => ({ field, id: '1' }));
-const statusHints = {
+const statusAdvice = {
 	403: 'known',
 	409: 'again',
 	400: ({ reason }: Failure) => (reason === 'Name Exist' ? 'taken' : undefined),
@@ -29,7 +29,7 @@ const NEVER_PUBLISHED =
 const FORBIDDEN = 'The server knows this key.';
 
 describe('the hint', () => {
-	it.each<[string, Failure, HintContext, string | undefined]>([
+	it.each<[string, Failure, AdviceContext, string | undefined]>([
 		[
 			'a missing record names the one field with an ID',
 			missing,
@@ -62,21 +62,21 @@ describe('the hint', () => {
 			{ ids },
 			undefined,
 		],
-		['a status is that of the operation', failed(403), { ids, statusHints }, 'known'],
-		['a status without IDs is that of the operation', failed(409), { statusHints }, 'again'],
-		['a timeout is none', failed(0, { kind: 'timeout' }), { statusHints }, undefined],
-		['another status is none', failed(410), { statusHints }, undefined],
+		['a status is that of the operation', failed(403), { ids, statusAdvice }, 'known'],
+		['a status without IDs is that of the operation', failed(409), { statusAdvice }, 'again'],
+		['a timeout is none', failed(0, { kind: 'timeout' }), { statusAdvice }, undefined],
+		['another status is none', failed(410), { statusAdvice }, undefined],
 		[
 			'a 400 of a name that is taken is that of the operation',
 			failed(400, { reason: 'Name Exist' }),
-			{ statusHints },
+			{ statusAdvice },
 			'taken',
 		],
-		['another 400 is none', failed(400, { reason: 'other' }), { statusHints }, undefined],
+		['another 400 is none', failed(400, { reason: 'other' }), { statusAdvice }, undefined],
 		[
 			'an unreadable answer is none',
 			failed(409, { kind: 'unreadable' }),
-			{ statusHints },
+			{ statusAdvice },
 			undefined,
 		],
 	])('for %s', (_, failure, context, hint) => {
@@ -92,7 +92,7 @@ describe('the hint', () => {
 
 	it('for a rebuild says to wait', () => {
 		const reason = 'Embedding rebuild is running';
-		expect(hintFor(failed(400, { reason }), { statusHints })).toContain('Run it again then.');
+		expect(hintFor(failed(400, { reason }), { statusAdvice })).toContain('Run it again then.');
 	});
 });
 

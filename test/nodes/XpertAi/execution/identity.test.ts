@@ -7,7 +7,7 @@ import {
 	isMissingPart,
 	keyIfGiven,
 	keyOf,
-	refuseFixedVersion,
+	throwIfFixedVersion,
 	sourceOf,
 	versionIn,
 	versionOf,
@@ -198,7 +198,7 @@ describe('a version', () => {
 		['={{ $json.a }}', 2, false],
 	])('of %s for %i documents is refused: %s', (version, count, isRefused) => {
 		const check = () => {
-			refuseFixedVersion(itemWith(withVersion(version)), VERSION, count);
+			throwIfFixedVersion(itemWith(withVersion(version)), VERSION, count);
 			throw new Error('accepted');
 		};
 		expect(thrownBy(check).message).toContain(
@@ -207,7 +207,7 @@ describe('a version', () => {
 	});
 
 	it('of a Fixed expression is told as what it is', () => {
-		const check = () => refuseFixedVersion(itemWith(withVersion('{{ $json.a }}')), VERSION, 2);
+		const check = () => throwIfFixedVersion(itemWith(withVersion('{{ $json.a }}')), VERSION, 2);
 		expect(thrownBy(check).message).toContain('is Fixed and holds an expression');
 	});
 });

@@ -208,8 +208,8 @@ describe('a value that is refused', () => {
 	it.each(['ECONNREFUSED', 'enoent', 'ETIMEDOUT'])(
 		'is named whole, though n8n rewords %s',
 		(value) => {
-			const flaw = { field: '"Name"', rule: 'must be shorter', value };
-			expect(thrownBy(() => item.refuse(flaw)).message).toBe(
+			const issue = { field: '"Name"', issue: 'must be shorter', value };
+			expect(thrownBy(() => item.throwIssue(issue)).message).toBe(
 				`"Name" must be shorter, but is "${value}" [item 2]`,
 			);
 		},

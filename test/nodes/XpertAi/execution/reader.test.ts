@@ -10,10 +10,10 @@ import {
 	simplify,
 	textField,
 } from 'nodes/XpertAi/execution/fields';
-import type { Naming } from 'nodes/XpertAi/execution/issueText';
+import type { FieldNames } from 'nodes/XpertAi/execution/issueText';
 import { Reader } from 'nodes/XpertAi/execution/reader';
 import { submitFields } from 'nodes/XpertAi/operations/document/submit/fields';
-import { DOCUMENT_NAMING } from 'nodes/XpertAi/operations/document/submit/sources/columns';
+import { DOCUMENT_FIELD_NAMES } from 'nodes/XpertAi/operations/document/submit/sources/columns';
 import { finite, uuid } from 'nodes/XpertAi/payloads/common';
 import { documentSchema } from 'nodes/XpertAi/payloads/document';
 import { knowledgebase } from 'nodes/XpertAi/payloads/knowledgebase';
@@ -28,11 +28,11 @@ import { EMPTY_WORDS, thrownBy } from '../../support/thrown';
 const item = itemOf({});
 
 /** The message for a value that is held against a schema. */
-const messageOf = (schema: z.ZodTypeAny, value: unknown, naming: Naming): string =>
+const messageOf = (schema: z.ZodTypeAny, value: unknown, naming: FieldNames): string =>
 	thrownBy(() => item.check(schema, value, naming)).message;
 
 /** The message for a value that is to be sent as JSON. */
-const refusal = (value: unknown, naming: Naming = {}): string =>
+const refusal = (value: unknown, naming: FieldNames = {}): string =>
 	thrownBy(() => item.jsonText(value, naming)).message;
 
 const UUID = 'a UUID such as 123e4567-e89b-42d3-a456-426614174000';
@@ -82,7 +82,7 @@ describe('the message for a field', () => {
 	const PARTS = { fields: [pagesField, chunksField] };
 	const DATE = 'an ISO 8601 date-time such as 2026-01-31T08:00:00Z';
 
-	it.each<[string, unknown, Naming, string]>([
+	it.each<[string, unknown, FieldNames, string]>([
 		[
 			'in a row of pages',
 			{ pages: [{ pageContent: 1 }] },
@@ -104,13 +104,13 @@ describe('the message for a field', () => {
 		[
 			'under the name of its field',
 			{ size: 'big' },
-			DOCUMENT_NAMING,
+			DOCUMENT_FIELD_NAMES,
 			'"Size" must be a number, but is "big"',
 		],
 		[
 			'in a group under the name of its field',
 			{ parserConfig: { chunkSize: 'big' } },
-			DOCUMENT_NAMING,
+			DOCUMENT_FIELD_NAMES,
 			'"Chunk Size" in "Parser Config" must be a number, but is "big"',
 		],
 		[
@@ -194,9 +194,9 @@ describe('what JSON cannot hold', () => {
 		['twice', '\ude00\ud83d'],
 	])('is half of a character: %s', (_, text) => {
 		expect(refusal({ a: [{ text }] })).toBe(`"JSON Body" at a[0].text ${HALF}`);
-		expect(refusal({ name: text }, DOCUMENT_NAMING)).toBe(`"Name" ${HALF}`);
+		expect(refusal({ name: text }, DOCUMENT_FIELD_NAMES)).toBe(`"Name" ${HALF}`);
 		const inName = `"Document Fields" has a field whose name ${HALF}`;
-		expect(refusal({ [text]: 1 }, DOCUMENT_NAMING)).toBe(inName);
+		expect(refusal({ [text]: 1 }, DOCUMENT_FIELD_NAMES)).toBe(inName);
 	});
 
 	it.each([Infinity, -Infinity, NaN])('is the number %s', (number) => {
@@ -206,7 +206,7 @@ describe('what JSON cannot hold', () => {
 		);
 		expect(refusal(number)).toBe(`"JSON Body" ${words}`);
 		const metadata = { values: [number] };
-		expect(refusal({ metadata }, DOCUMENT_NAMING)).toBe(`"values[0]" in "Metadata" ${words}`);
+		expect(refusal({ metadata }, DOCUMENT_FIELD_NAMES)).toBe(`"values[0]" in "Metadata" ${words}`);
 	});
 
 	it('is a value of many levels', () => {

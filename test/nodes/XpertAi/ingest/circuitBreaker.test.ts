@@ -26,7 +26,7 @@ function failing(
 ): Fact<number> {
 	if (stage === 'processing')
 		return { outcome: 'processed', id: 'a', end: { state: 'error', processMsg } };
-	const refusal = failure({ kind: 'refused', reason: processMsg, status });
+	const refusal = failure({ kind: 'invalidCredential', reason: processMsg, status });
 	const carried = { batch: stage === 'storing' ? batch : 0, attempts: 1 };
 	return { outcome: 'rejected', document, failure: refusal, ...carried };
 }

@@ -4,12 +4,12 @@ import { DateTime } from 'luxon';
 import type { IDataObject } from 'n8n-workflow';
 
 import {
-	type IdentityRule,
+	type IdentityOptions,
 	MissingPart,
 	canonicalKey,
 	hasLostDigits,
 	identityValue,
-	keyRule,
+	keyIssue,
 	missingValueIn,
 } from 'nodes/XpertAi/payloads/identity';
 import { parseTemplate } from 'nodes/XpertAi/payloads/template';
@@ -30,17 +30,17 @@ describe('a key', () => {
 	});
 
 	const FINE = ['docs/undefined.md', 'null-object.md', 'NaN handling', 'Null', 'nan', '0'];
-	it.each(FINE)('may be %s', (key) => expect(keyRule(key)).toBeUndefined());
+	it.each(FINE)('may be %s', (key) => expect(keyIssue(key)).toBeUndefined());
 
 	const MISSING = ['undefined', 'null', 'NaN', '[object Object]', 'user [object Promise] 1'];
 	it.each([...MISSING, 'Invalid Date'])('is none that stands for a missing value: %s', (key) =>
-		expect(keyRule(key)).toMatch(/^holds "[^"]+", which stands for a missing value$/),
+		expect(keyIssue(key)).toMatch(/^holds "[^"]+", which stands for a missing value$/),
 	);
 
 	it.each([
 		['empty', ''],
 		['broken', 'a\ud83d'],
-	])('is none that is %s', (_, key) => expect(keyRule(key)).toBeDefined());
+	])('is none that is %s', (_, key) => expect(keyIssue(key)).toBeDefined());
 });
 
 describe('a key that people share', () => {
@@ -67,7 +67,7 @@ describe('a key that people share', () => {
 });
 
 /** The value of an expression for an item, and what was evaluated for it. */
-function valueOf(expression: string, json: Record<string, unknown> = {}, rule?: IdentityRule) {
+function valueOf(expression: string, json: Record<string, unknown> = {}, rule?: IdentityOptions) {
 	const asked: string[] = [];
 	const found = identityValue(
 		parseTemplate(expression),

@@ -132,7 +132,7 @@ describe('openConversationByKey with an owner', () => {
 	it.each<[string, Outcome]>([
 		['a token that is not valid', status(401)],
 		['a token that may do nothing', status(403)],
-		...(['refused', 'blocked', 'redirect'] as const).map((kind): [string, Outcome] => [
+		...(['invalidCredential', 'blocked', 'redirect'] as const).map((kind): [string, Outcome] => [
 			`what is ${kind}`,
 			no({ ...failure, kind, status: 302 }),
 		]),

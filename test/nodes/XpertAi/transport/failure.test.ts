@@ -38,7 +38,7 @@ const UNREACHED = 'The server could not be reached:';
 
 describe('the error a user reads', () => {
 	it.each<[string, Facts, string]>([
-		['The request was not sent', { kind: 'refused' }, 'Open the Xpert AI credential'],
+		['The request was not sent', { kind: 'invalidCredential' }, 'Open the Xpert AI credential'],
 		[
 			"n8n's SSRF protection does not allow requests to 10.0.0.5",
 			{ kind: 'blocked', reason: '10.0.0.5' },
@@ -160,7 +160,7 @@ describe('the error a user reads', () => {
 
 	it('says with the next step how long the server asks to wait', () => {
 		const failure = { ...at, ...status(418), retryAfterMs: 89_001 };
-		const { description } = apiError(failure, { node, statusHints: { 418: 'Check "Thread".' } });
+		const { description } = apiError(failure, { node, statusAdvice: { 418: 'Check "Thread".' } });
 		expect(description).toBe('Check "Thread". The server asks to wait 90 seconds.');
 	});
 
@@ -180,7 +180,7 @@ const PREDICATES = pick(classify, [
 	...(['certainlyNotDone', 'isBusy', 'isForeignAnswer', 'isForeignNotFound'] as const),
 	...(['isNeverSent', 'isNoRoute', 'isOutcomeUnknown', 'isRejection'] as const),
 	...([
-		'isTokenRefused',
+		'isTokenRejected',
 		'isTooLarge',
 		'isTransient',
 		'mayBePartlyDone',
@@ -208,7 +208,7 @@ describe('a status without more', () => {
 		['isRejection', [400, 422]],
 		['mayBePartlyDone', [400, 422, 500]],
 		['mayMeanNoRecord', [500]],
-		['isTokenRefused', [401, 403]],
+		['isTokenRejected', [401, 403]],
 		['isTooLarge', [413]],
 		['isForeignNotFound', [404]],
 		['isForeignAnswer', []],
@@ -240,7 +240,7 @@ describe('a failure', () => {
 		['timeout with ECONNREFUSED', { kind: 'timeout', code: 'ECONNREFUSED' }, LOST],
 		['timeout with ECONNRESET', { kind: 'timeout', code: 'ECONNRESET' }, LOST],
 		['unreadable', { kind: 'unreadable', status: 200 }, [...LOST, 'isForeignAnswer']],
-		['refused', { kind: 'refused' }, ['certainlyNotDone', 'isNeverSent']],
+		['invalid credential', { kind: 'invalidCredential' }, ['certainlyNotDone', 'isNeverSent']],
 		['blocked', { kind: 'blocked' }, ['certainlyNotDone', 'isNeverSent']],
 		['cancelled', { kind: 'cancelled' }, []],
 		['redirect', { kind: 'redirect' }, []],

@@ -135,7 +135,10 @@ describe('a credential that cannot be used', () => {
 		const { outcome, sent } = await sendOnce({ credential });
 		expect(sent).toEqual([]);
 		const reason = expect.stringContaining(words) as string;
-		expect(outcome).toEqual({ ok: false, failure: { ...WHERE, kind: 'refused', reason } });
+		expect(outcome).toEqual({
+			ok: false,
+			failure: { ...WHERE, kind: 'invalidCredential', reason },
+		});
 		expect(outcome.ok || outcome.failure.reason).not.toMatch(EMPTY_WORDS);
 	});
 

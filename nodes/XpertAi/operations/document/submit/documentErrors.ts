@@ -37,7 +37,7 @@ export function documentsError(item: Item, failure: Failure, ids: NamedId[] = []
 	const { path, reason = '' } = failure;
 	// An upload has no knowledgebase in its path.
 	const isFirst = path.endsWith('/bulk') && FIRST_DOCUMENT_DENIED.test(reason);
-	return item.apiError(failure, { ids, statusHints: isFirst ? { 403: FIRST_DOCUMENT } : {} });
+	return item.apiError(failure, { ids, statusAdvice: isFirst ? { 403: FIRST_DOCUMENT } : {} });
 }
 
 /**
@@ -87,12 +87,12 @@ export function errorOf(report: DocumentReport): ItemError | undefined {
 	const { item, name, outcome, error, reason, end } = report;
 	if (error) return error;
 	if (outcome === 'notSent') {
-		const hint = `The hints of the node say why. With 0 in "${item.labelOf('tuning.stopAfterFailures')}" it sends all the same.`;
-		return item.operationError(reason ?? NOT_SENT, reason ? undefined : hint);
+		const advice = `The hints of the node say why. With 0 in "${item.labelOf('tuning.stopAfterFailures')}" it sends all the same.`;
+		return item.operationError(reason ?? NOT_SENT, reason ? undefined : advice);
 	}
 	if (outcome === 'replaced')
 		return item.context.getNode().onError === 'continueErrorOutput'
-			? item.operationError(REPLACED, REPLACED_HINT)
+			? item.operationError(REPLACED, REPLACED_ADVICE)
 			: undefined;
 	const notFound = end && notFoundReason(end);
 	return notFound ? item.operationError(notFound, processingAdvice(notFound, name)) : undefined;
@@ -102,4 +102,5 @@ const NOT_SENT = 'Not sent: too many documents before it failed for the same rea
 
 const REPLACED = 'A later document of this run came with the same key or ID and replaced this one';
 
-const REPLACED_HINT = 'Give each document a key of its own, such as its path or the ID of its row.';
+const REPLACED_ADVICE =
+	'Give each document a key of its own, such as its path or the ID of its row.';

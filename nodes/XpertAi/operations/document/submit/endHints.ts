@@ -11,7 +11,12 @@ import type { Submission } from './submission';
 import { asHint, counted, sentences } from './textHelpers';
 
 /** Hints about problems with the memory of earlier runs. */
-export function memoryHints({ noRoute, lost, notWritten, notAsked }: MemoryFailures): string[] {
+export function memoryHints({
+	noRoute,
+	lost,
+	notWritten,
+	unreadStatuses,
+}: MemoryFailures): string[] {
 	const documents = lost?.count ? `up to ${counted(lost.count, 'document')}` : 'documents';
 	return compact([
 		noRoute && 'Nothing is left out: this server does not give back what earlier runs have stored.',
@@ -19,8 +24,10 @@ export function memoryHints({ noRoute, lost, notWritten, notAsked }: MemoryFailu
 			`Notes from before ${lost.at.slice(0, 10)} are missing: ${documents} may still be found although they left the source. See "Forget Earlier Damage" in Tuning and Repair.`,
 		notWritten &&
 			asHint(`Not all was remembered: the next run completes it. ${failureMessage(notWritten)}`),
-		notAsked &&
-			asHint(`Not known: whether unchanged documents are still there. ${failureMessage(notAsked)}`),
+		unreadStatuses &&
+			asHint(
+				`Not known: whether unchanged documents are still there. ${failureMessage(unreadStatuses)}`,
+			),
 	]);
 }
 
@@ -40,8 +47,8 @@ export function addMirroredHint(submission: Submission): void {
 export function addEndHints(submission: Submission, sourceRuns: SourceRun[]): void {
 	const { circuitBreaker, tally } = submission;
 	const { reason, streakLength: length } = circuitBreaker;
-	const why = length === undefined ? 'none would be found' : `${length} in a row failed`;
-	if (reason) submission.addCountedHint(tally.counts.notSent, `not sent, as ${why}: ${reason}`);
+	const cause = length === undefined ? 'none would be found' : `${length} in a row failed`;
+	if (reason) submission.addCountedHint(tally.counts.notSent, `not sent, as ${cause}: ${reason}`);
 	submission.addCountedHint(sumBy(sourceRuns, 'comparison.older'), NOT_SENT_IN_RETRY);
 	const isByField = wantsVersion(submission.first, VERSION_FIELD);
 	addVersionlessHint(

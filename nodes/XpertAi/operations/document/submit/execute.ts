@@ -2,7 +2,7 @@ import type { INodeExecutionData } from 'n8n-workflow';
 import type { AnyZodObject } from 'zod';
 
 import { isFilled } from '../../../execution/given';
-import { refuseFixedVersion, sourceOf } from '../../../execution/identity';
+import { throwIfFixedVersion, sourceOf } from '../../../execution/identity';
 import { quoted } from '../../../execution/issueText';
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
@@ -38,9 +38,9 @@ const MIRROR = 'Mirror the Source (Disable What Is Gone)';
  * @param other a choice that is allowed in a loop
  * @throws NodeOperationError before anything is sent
  */
-export function refuseInLoop(item: Item, name: string, choice: string, other: string): void {
+export function throwIfInLoop(item: Item, name: string, choice: string, other: string): void {
 	if (!isInLoop(item.context)) return;
-	item.refuseField(
+	item.throwFieldIssue(
 		name,
 		`cannot be "${choice}" in a loop, as that needs all documents in one run: take the node out of the loop, or choose "${other}"`,
 	);
@@ -53,13 +53,13 @@ export function refuseInLoop(item: Item, name: string, choice: string, other: st
  *
  * @throws NodeOperationError before anything is sent
  */
-function refuseBehindFindChanges(item: Item): void {
+function throwIfBehindFindChanges(item: Item): void {
 	const { context, node } = item;
 	const found = linkedNodes(context, node.name, 'findChanges').find(
 		(other) => !isFilled(node, 'sourceName') || !differsIn('sourceName', node, other),
 	);
 	if (!found) return;
-	item.refuseField(
+	item.throwFieldIssue(
 		'mode',
 		`cannot be "${MIRROR}" behind ${quoted(found.name)}, which passes on only what changed: choose "Send New and Changed"`,
 	);
@@ -88,10 +88,10 @@ export async function execute(execution: Execution): Promise<INodeExecutionData[
 	if (!first) return [];
 	const settings = { ...readSubmitSettings(first), ...readOutput(first) };
 	if (settings.mirrors) {
-		refuseInLoop(first, 'mode', MIRROR, 'Send New and Changed');
-		refuseBehindFindChanges(first);
+		throwIfInLoop(first, 'mode', MIRROR, 'Send New and Changed');
+		throwIfBehindFindChanges(first);
 	}
-	refuseFixedVersion(first, VERSION_PARAMETER, execution.items.length);
+	throwIfFixedVersion(first, VERSION_PARAMETER, execution.items.length);
 	const started = systemClock.now();
 	const submission = new Submission(first, withLinkedNodes(first, settings));
 	first.progress = () => submissionProgress(submission);

@@ -2,13 +2,13 @@ import { sortBy, sumBy } from 'lodash';
 import type { INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { keyOf, refuseFixedVersion, versionIn, wantsVersion } from '../../../execution/identity';
+import { keyOf, throwIfFixedVersion, versionIn, wantsVersion } from '../../../execution/identity';
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import { addHints, isTool } from '../../../execution/outputs';
 import { documentsError } from './documentErrors';
 import { addMemoryHints, addMirroredHint, addVersionlessHint } from './endHints';
-import { refuseInLoop, sourceRunsOf, withLinkedNodes } from './execute';
+import { throwIfInLoop, sourceRunsOf, withLinkedNodes } from './execute';
 import { disableMissing } from './gone';
 import { hintsOf, outputItems, submissionProgress, withHints } from './report';
 import { readSubmitSettings, submitParameters } from './settings';
@@ -39,8 +39,8 @@ export async function executeFindChanges({ items }: Execution): Promise<INodeExe
 	const fixed = { remembers: true, process: undefined, simplify: true };
 	const settings = { ...readSubmitSettings(first), ...fixed, mirrors };
 	if (settings.mirrors)
-		refuseInLoop(first, 'whatIsGone', 'Disable It: the Items Are the Whole Source', 'Leave It');
-	refuseFixedVersion(first, LISTED_VERSION, items.length);
+		throwIfInLoop(first, 'whatIsGone', 'Disable It: the Items Are the Whole Source', 'Leave It');
+	throwIfFixedVersion(first, LISTED_VERSION, items.length);
 	const linked = withLinkedNodes(first, settings);
 	const submission = new Submission(first, linked, listedDocument);
 	first.progress = () => submissionProgress(submission);

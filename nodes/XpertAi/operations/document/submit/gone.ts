@@ -36,8 +36,9 @@ export async function disableMissing(sourceRun: SourceRun): Promise<void> {
 	const { known, requiredId } = memory;
 	const ids = [...known.ids(contents.seen)];
 	if (ids.length === 0) return;
-	const why = await reasonToKeep(sourceRun, memory);
-	if (why) return submission.addHint(`Nothing ${dryRun ? 'would be' : 'was'} disabled: ${why}.`);
+	const reason = await reasonToKeep(sourceRun, memory);
+	if (reason)
+		return submission.addHint(`Nothing ${dryRun ? 'would be' : 'was'} disabled: ${reason}.`);
 	const { statuses, failure } = await fetchStatuses(ids, routes, requiredId);
 	if (failure) return submission.addHint(notAllDisabledHint(failure));
 	const { switched, toDisable, missing } = sortMissing(ids, statuses, known);
@@ -107,7 +108,7 @@ async function mayDisable(
 	const isTooMany = exceedsShare(missing.length, knownBefore, maxGonePercent);
 	// If no document of this run was known before, this run contained none of the known documents.
 	if (isTooMany && unseen === knownBefore) {
-		await refuseOtherKeys(sourceRun, memory, missing);
+		await reportOtherKeys(sourceRun, memory, missing);
 		return false;
 	}
 	if (!dryRun && !isDisablingMode(outermostMode(first.context), submission)) {
@@ -149,7 +150,7 @@ async function examplesOf(ids: string[], { names }: SourceMemory, by: 'name' | '
  * Disables nothing, because no document of this run was known before: its keys are probably made otherwise. Gives no
  * value that would allow it, because all documents of the source would be disabled.
  */
-async function refuseOtherKeys(
+async function reportOtherKeys(
 	{ contents, submission }: SourceRun,
 	memory: SourceMemory,
 	missing: string[],

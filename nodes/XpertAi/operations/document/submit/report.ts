@@ -141,8 +141,8 @@ function summaryLine({ isListing, settings, tally }: Submission): string {
 	if (isListing) return `${inWords({ ...counts, ...plans }, { ...PLANS, disabled, rejected })}.`;
 	if (settings.dryRun) {
 		const sent = `send ${plans.new} new, ${plans.changed} changed, ${plans.back} back again`;
-		const refused = counts.rejected > 0 ? `, refuse ${counts.rejected}` : '';
-		return `The next run would ${sent}, leave out ${plans.unchanged}, disable ${plans.gone}${refused}.`;
+		const rejected = counts.rejected > 0 ? `, refuse ${counts.rejected}` : '';
+		return `The next run would ${sent}, leave out ${plans.unchanged}, disable ${plans.gone}${rejected}.`;
 	}
 	const { batches, retries } = requests;
 	const tried = retries > 0 ? `, ${counted(retries, 'request')} tried again` : '';

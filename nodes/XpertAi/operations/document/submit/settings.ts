@@ -71,7 +71,7 @@ export function sameSettingsCheck(first: Item, schema: AnyZodObject): (item: Ite
 	return (item) => {
 		const own = read(item);
 		const other = findKey(settings, (value, name) => value !== own[name]);
-		if (other !== undefined) item.refuseField(other, 'must be the same for all items');
+		if (other !== undefined) item.throwFieldIssue(other, 'must be the same for all items');
 	};
 }
 

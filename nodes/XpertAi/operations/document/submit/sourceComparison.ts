@@ -93,7 +93,7 @@ export class SourceComparison {
 	private async statusesOf(ids: string[]): Promise<Statuses> {
 		const { memory, memoryRoutes } = this.compared;
 		const asked = await fetchStatuses(ids, memoryRoutes, memory.requiredId);
-		memory.failures.notAsked ??= asked.failure;
+		memory.failures.unreadStatuses ??= asked.failure;
 		return asked;
 	}
 

@@ -10,10 +10,11 @@ import type { Document } from './readyDocument';
 import type { Submission } from './submission';
 
 /**
- * The last known state of a document. `listed`: the source contains it, and it has no outcome yet. `refused`: it could
- * not be read. It does not replace an earlier document with the same ID. Otherwise: the outcome.
+ * The last known state of a document. `listed`: the source contains the document, which has no outcome yet.
+ * `unreadable`: the document could not be read. It does not replace an earlier one with the same ID. Otherwise: the
+ * outcome.
  */
-const SEEN = ['listed', 'refused', ...OUTCOME_NAMES] as const;
+const SEEN = ['listed', 'unreadable', ...OUTCOME_NAMES] as const;
 
 /** The documents that a source contains in this run, and what became of them. */
 export class SourceContents {
@@ -55,8 +56,8 @@ export class SourceContents {
 		this.recordSeenAs(id, 'listed');
 	}
 
-	/** Records that a document is present in the source. A refused one changes nothing about an earlier one. */
-	recordSeenAs(id: string, state: 'listed' | 'refused'): void {
+	/** Records that a document is present in the source. An unreadable one changes nothing about an earlier one. */
+	recordSeenAs(id: string, state: 'listed' | 'unreadable'): void {
 		if (state === 'listed' || !this.seen.has(id)) this.seen.set(id, state);
 	}
 
@@ -78,7 +79,7 @@ export class SourceContents {
 	/** Makes the report of a document from what `seen` keeps of it. */
 	private releasedReport(id: string): DocumentReport | undefined {
 		const became = this.seen.get(id);
-		if (became === undefined || became === 'refused') return undefined;
+		if (became === undefined || became === 'unreadable') return undefined;
 		return { item: this.item, id, outcome: became === 'listed' ? undefined : became };
 	}
 

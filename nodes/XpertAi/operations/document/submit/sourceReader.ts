@@ -9,7 +9,7 @@ import { type Document, hashOf, readyDocument } from './readyDocument';
 import { keyOwner } from './settings';
 import type { SourceContents } from './sourceContents';
 import type { SourceOutcomes } from './sourceOutcomes';
-import { type FoundDocument, refusedKeys, type SourceDocuments } from './sources/found';
+import { type FoundDocument, rejectedKeys, type SourceDocuments } from './sources/found';
 import type { Submission } from './submission';
 
 /** Maximum number of documents that are passed on together. */
@@ -114,9 +114,9 @@ export class SourceReader {
 
 	/** Records a document that could not be read. If the key is known, the document counts as present in the source. */
 	private handleUnread(item: Item, caught: unknown): undefined {
-		const key = isObject(caught) ? refusedKeys.get(caught) : undefined;
+		const key = isObject(caught) ? rejectedKeys.get(caught) : undefined;
 		if (key === undefined) this.contents.gaps += 1;
-		else this.contents.recordSeenAs(derivedId(this.place.owner, key), 'refused');
+		else this.contents.recordSeenAs(derivedId(this.place.owner, key), 'unreadable');
 		this.submission.addFailedItem(item, caught);
 	}
 }

@@ -156,11 +156,11 @@ async function ask(request: RunRequest, turn: Turn, chat?: Chat): Promise<IDataO
 	return json;
 }
 
-/** Deletes the conversation created for a run, if the server refused the run and nothing has run in it. Never throws. */
+/** Deletes the conversation created for a run, if the server rejected the run and nothing has run in it. Never throws. */
 async function deleteUnused(run: Run, { status, failure, reason }: NoAnswer) {
 	const { isNew, threadId, facts } = run;
-	const isRefused = status === 'failed' && failure?.kind === 'status' && reason === undefined;
-	if (!isNew || !isRefused || facts.conversationId === undefined) return;
+	const isRejected = status === 'failed' && failure?.kind === 'status' && reason === undefined;
+	if (!isNew || !isRejected || facts.conversationId === undefined) return;
 	const { answer: runs } = await listRuns(run, threadId);
 	if (runs?.length === 0) await deleteConversation(run, facts.conversationId);
 }

@@ -1,7 +1,7 @@
 import { compact, lowerFirst, pick } from 'lodash';
 import type { IDataObject, NodeApiError } from 'n8n-workflow';
 
-import type { HintContext, StatusHints } from '../../../execution/apiError';
+import type { AdviceContext, StatusAdvice } from '../../../execution/apiError';
 import { quoted } from '../../../execution/issueText';
 import type { Item } from '../../../execution/item';
 import type { NoAnswer, RunFacts } from '../../../runs/result';
@@ -12,12 +12,12 @@ import { filterAdvice } from './filterReport';
 /**
  * The error of a run without an answer. It contains the reason, the next step, and the IDs of the run.
  *
- * @param hints facts for the error description; default: see `runHints`
+ * @param hints facts for the error description; default: see `runAdvice`
  */
 export function resultError(
 	item: Item,
 	result: NoAnswer,
-	hints = runHints(item, result),
+	hints = runAdvice(item, result),
 ): NodeApiError {
 	const { failure, reason, advice, status, unverified } = result;
 	// If the server rejects the token, the cached owner may be out of date.
@@ -42,16 +42,19 @@ export function resultError(
 const READ_THREAD_ADVICE = 'Look the thread up on the server, or read it with Thread: Get.';
 
 /**
- * Hints for the start of a run, and for requests about a run. At the start, a 404 is about the assistant, because the
+ * Advice for the start of a run, and for requests about a run. At the start, a 404 is about the assistant, because the
  * server looks up the assistant first. With a run ID, a 404 may be about the run.
  */
-function runHints(item: Item, { threadId = '' }: NoAnswer): HintContext {
-	const statusHints: StatusHints = { 403: PRIVATE_WORKSPACE };
-	if (item.has('runId')) return { statusHints };
+function runAdvice(item: Item, { threadId = '' }: NoAnswer): AdviceContext {
+	const statusAdvice: StatusAdvice = { 403: PRIVATE_WORKSPACE };
+	if (item.has('runId')) return { statusAdvice };
 	if (item.has('assistantId'))
-		return { statusHints, missing: { field: '"Assistant"', id: item.filledText('assistantId') } };
-	statusHints[404] = ASSISTANT_GONE;
-	return { statusHints, missing: { field: 'The assistant of thread', id: threadId } };
+		return {
+			statusAdvice,
+			missing: { field: '"Assistant"', id: item.filledText('assistantId') },
+		};
+	statusAdvice[404] = ASSISTANT_GONE;
+	return { statusAdvice, missing: { field: 'The assistant of thread', id: threadId } };
 }
 
 const PRIVATE_WORKSPACE =
@@ -60,8 +63,8 @@ const PRIVATE_WORKSPACE =
 const ASSISTANT_GONE =
 	'The assistant of this thread is not there any more, or the key may not see it. Check "Thread".';
 
-/** Hints for a failed upload (E12), by HTTP status. */
-const UPLOAD_HINTS: StatusHints = {
+/** Advice for a failed upload (E12), by HTTP status. */
+const UPLOAD_ADVICE: StatusAdvice = {
 	404: 'The server takes no files for runs. Leave "Attach Files" empty, and check that the Base URL of the credential leads to an Xpert AI server.',
 	413: 'The file is larger than the server, or a proxy before it, takes. Make it smaller, or have the limit raised.',
 	500: 'The server could not take the file. Look up the request ID in the log of the server.',
@@ -79,7 +82,7 @@ export function uploadError(
 	property = '',
 ): NodeApiError {
 	const status = failure.kind === 'cancelled' ? 'cancelled' : 'failed';
-	const error = resultError(item, { ...facts, status, failure }, { statusHints: UPLOAD_HINTS });
+	const error = resultError(item, { ...facts, status, failure }, { statusAdvice: UPLOAD_ADVICE });
 	if (status === 'cancelled') return error;
 	error.message = `The file in ${quoted(property)} was not uploaded: ${lowerFirst(error.message)}`;
 	error.description = `The message was not sent, as "Attach Files" names this file. ${error.description}`;

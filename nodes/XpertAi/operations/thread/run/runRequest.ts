@@ -5,14 +5,14 @@ import { z } from 'zod';
 import { binariesOf } from '../../../execution/binary';
 import type { FieldValues } from '../../../execution/fields';
 import { typedValue } from '../../../execution/fieldSchemas';
-import { checkedKey, conversationKeyOf, refuseMissing } from '../../../execution/identity';
-import { fieldName, isNamedIn, type Naming } from '../../../execution/issueText';
+import { checkedKey, conversationKeyOf, throwMissingPart } from '../../../execution/identity';
+import { fieldName, isNamedIn, type FieldNames } from '../../../execution/issueText';
 import type { Item } from '../../../execution/item';
 import { isInLoop, isTool, readOutput } from '../../../execution/outputs';
 import { mergeAdditionalFields } from '../../../execution/runOperation';
 import { changedArguments, runBodies } from '../../../payloads/bodies';
 import { derivedId } from '../../../payloads/common';
-import { missingValueIn, standsForMissing } from '../../../payloads/identity';
+import { missingValueIn, missingValueIssue } from '../../../payloads/identity';
 import {
 	filterValuesIn,
 	intentOf,
@@ -111,15 +111,15 @@ export function runBodyOf(item: Item, kind: RunKind, reserved: string[] = []): R
 	const { body, ...own } = bodyOf(item, { ...optional, ...values });
 	const panel = { fields, fieldByPath: FIELD_BY_PATH };
 	const taken = [...reserved, ...own.reserved];
-	const { value: complete, naming } = mergeAdditionalFields<RunBody>(
+	const { value: complete, fieldNames } = mergeAdditionalFields<RunBody>(
 		item,
 		body,
 		schema,
 		panel,
 		taken,
 	);
-	checkFilterValues(item, complete, naming, optional?.filterValues);
-	item.jsonText(complete, naming);
+	checkFilterValues(item, complete, fieldNames, optional?.filterValues);
+	item.jsonText(complete, fieldNames);
 	return complete;
 }
 
@@ -179,37 +179,37 @@ function rowsOfFilters(item: Item, rows: unknown): FieldValues {
 	const label = item.labelOf(FILTERS);
 	const values = valuesOfRows(item, label, rows, {
 		whenEmpty: () => '',
-		whenMissing: (missing, key) => refuseMissing(item, rowName(key, label), missing),
+		whenMissing: (missing, key) => throwMissingPart(item, rowName(key, label), missing),
 	});
 	const taken = MESSAGE_KEYS.find((key) => key in values);
 	if (taken === undefined) return values;
-	const rule = 'is a part of the message itself: choose another key';
-	return item.refuse({ field: rowName(taken, label), rule });
+	const issue = 'is a part of the message itself: choose another key';
+	return item.throwIssue({ field: rowName(taken, label), issue });
 }
 
 /**
  * Rejects filter values that are wholly a word such as `undefined`. Rejects empty filter values, except text rows with "May Be Empty". An empty value makes some filters match
  * everything. Recorded in `test/recordings/knowledge-filter-5.json`.
  */
-function checkFilterValues(item: Item, body: RunBody, naming: Naming, rows: unknown = []) {
+function checkFilterValues(item: Item, body: RunBody, fieldNames: FieldNames, rows: unknown = []) {
 	const mayBeEmpty = (rows as Row[])
 		.filter((row) => row.mayBeEmpty && isTextRow(row))
 		.map(trimmedKey);
 	const values: FieldValues = { ...filterValuesIn(body) };
 	const fieldOf = (key: string) => {
 		const path = ['input', 'message', 'input', key];
-		const isAdditional = isNamedIn(naming.additional, path);
-		return isAdditional ? fieldName(path, naming) : rowName(key, item.labelOf(FILTERS));
+		const isAdditional = isNamedIn(fieldNames.additional, path);
+		return isAdditional ? fieldName(path, fieldNames) : rowName(key, item.labelOf(FILTERS));
 	};
 	const missing = findKey(values, (value) => [value].flat().some(isMissingText));
 	if (missing !== undefined) {
 		const [text] = [values[missing]].flat().filter(isMissingText);
-		item.refuse({ field: fieldOf(missing), rule: standsForMissing(String(text)) });
+		item.throwIssue({ field: fieldOf(missing), issue: missingValueIssue(String(text)) });
 	}
 	const empty = pickBy(values, isEmptyValue);
 	const key = Object.keys(empty).find((one) => !mayBeEmpty.includes(one));
 	if (key === undefined) return;
-	item.refuse({ field: fieldOf(key), rule: 'must not be empty', fix: EMPTY_FIX });
+	item.throwIssue({ field: fieldOf(key), issue: 'must not be empty', advice: EMPTY_ADVICE });
 }
 
 /** Whether a value is a text that stands for a missing value, such as `undefined`. */
@@ -219,7 +219,7 @@ const isMissingText = (value: unknown) =>
 const isTextRow = ({ type = 'string' }: Row) => type === 'string';
 const trimmedKey = ({ key }: Row) => String(key).trim();
 
-const EMPTY_FIX =
+const EMPTY_ADVICE =
 	'With an empty value, some filters find everything. Where that is meant, give the value as a row with "May Be Empty".';
 
 /** Whether a filter value is empty. A text such as `/` is an empty folder path. */

@@ -11,7 +11,11 @@ import { NAME_PARAMETER } from './text';
 export function readAddress(item: Item): FoundDocument {
 	const url = identityText(item, 'url');
 	if (!/^https?:\/\/[^/]/i.test(url) || !URL.canParse(url))
-		item.refuseField('url', 'must be a web address such as https://example.com/manual.pdf', url);
+		item.throwFieldIssue(
+			'url',
+			'must be a web address such as https://example.com/manual.pdf',
+			url,
+		);
 	const name = item.text(NAME_PARAMETER).trim() || lastPart(new URL(url));
 	const { record, missingMetadata } = settingsOf(item);
 	const ready = readyRecord(item, { name, fileUrl: url, ...record });

@@ -2,7 +2,7 @@ import { groupBy, isNil } from 'lodash';
 import type { IDataObject } from 'n8n-workflow';
 
 import { typedValue } from '../../../../execution/fieldSchemas';
-import type { Naming } from '../../../../execution/issueText';
+import type { FieldNames } from '../../../../execution/issueText';
 import { isJsonObject, isUuid } from '../../../../payloads/common';
 import { documentFields } from '../../../../pickers/documentFields';
 import { parserFields } from '../../../shared/fields';
@@ -11,10 +11,13 @@ export const DOCUMENT_FIELDS = documentFields.map((field) =>
 	field.name === 'parserConfig' ? { ...field, options: parserFields } : field,
 );
 
-const DOCUMENT_FIELD_NAMES = new Set(DOCUMENT_FIELDS.map(({ name }) => name));
+const FIELD_KEYS = new Set(DOCUMENT_FIELDS.map(({ name }) => name));
 
 /** How error messages name the fields of a document. */
-export const DOCUMENT_NAMING: Naming = { fields: DOCUMENT_FIELDS, parameter: 'Document Fields' };
+export const DOCUMENT_FIELD_NAMES: FieldNames = {
+	fields: DOCUMENT_FIELDS,
+	parameter: 'Document Fields',
+};
 
 /**
  * Common column names for each field and for the text, best first. Case, spaces, hyphens and underscores do not matter.
@@ -56,7 +59,7 @@ export function mapColumns(columns: IDataObject, except?: string) {
 	const others: string[] = [];
 	for (const [name, column] of Object.entries(columns)) {
 		if (column === undefined || (isBlank(column) && name !== 'folder')) continue;
-		if (DOCUMENT_FIELD_NAMES.has(name) && name !== except) fields[name] = column;
+		if (FIELD_KEYS.has(name) && name !== except) fields[name] = column;
 		else if (column !== null) others.push(name);
 	}
 	const byName = groupBy(others, (name) => name.toLowerCase().replace(/[\s_-]/g, ''));

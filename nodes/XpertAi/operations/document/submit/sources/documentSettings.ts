@@ -3,7 +3,7 @@ import { isEmpty, pick } from 'lodash';
 import type { FieldValues } from '../../../../execution/fields';
 import { groupSchema } from '../../../../execution/fieldSchemas';
 import { presentOrEmpty } from '../../../../execution/identity';
-import { fieldName, type Naming } from '../../../../execution/issueText';
+import { fieldName, type FieldNames } from '../../../../execution/issueText';
 import type { Item } from '../../../../execution/item';
 import { isJsonObject } from '../../../../payloads/common';
 import { documentWith } from '../../../../payloads/document';
@@ -17,7 +17,7 @@ const SETTINGS_FIELDS = [DOCUMENT_SETTINGS];
 const PARSER_SETTINGS = parserFields.map(({ name }) => name);
 
 /** How error messages name "Name" and the fields in "Document Settings". */
-export const RECORD_NAMING = {
+export const RECORD_FIELD_NAMES = {
 	fields: [documentName, DOCUMENT_SETTINGS],
 	fieldByPath: Object.fromEntries(
 		(DOCUMENT_SETTINGS.options ?? []).map(({ name }) => [
@@ -25,7 +25,7 @@ export const RECORD_NAMING = {
 			`documentSettings.${name}`,
 		]),
 	),
-} satisfies Naming;
+} satisfies FieldNames;
 
 /**
  * Reads the record fields from Document Settings.
@@ -36,7 +36,7 @@ export const RECORD_NAMING = {
  */
 export function settingsOf(item: Item, directory = '') {
 	const chosen = item.parameter('documentSettings');
-	const folderField = fieldName(['folder'], RECORD_NAMING);
+	const folderField = fieldName(['folder'], RECORD_FIELD_NAMES);
 	const documentSettings = isJsonObject(chosen)
 		? { ...chosen, folder: presentOrEmpty(item, folderField, chosen.folder) }
 		: chosen;
@@ -58,7 +58,7 @@ export function settingsOf(item: Item, directory = '') {
 		...((folder || (isJsonObject(chosen) && 'folder' in chosen)) && { folder }),
 		...(!isEmpty(parserConfig) && { parserConfig }),
 	};
-	const checked = item.check(documentWith(record), record, RECORD_NAMING);
+	const checked = item.check(documentWith(record), record, RECORD_FIELD_NAMES);
 	const metadata = { ...checked.metadata, ...rows };
 	return { record: isEmpty(rows) ? checked : { ...checked, metadata }, missingMetadata };
 }

@@ -1,7 +1,12 @@
 import type { Hash } from 'crypto';
 import { pick } from 'lodash';
 
-import { type BinaryField, MIME_TYPES, openOnce, refuseFile } from '../../../../execution/binary';
+import {
+	type BinaryField,
+	MIME_TYPES,
+	openOnce,
+	throwFileIssue,
+} from '../../../../execution/binary';
 import { NUL } from '../../../../execution/fileText';
 import type { Item } from '../../../../execution/item';
 import type { DocumentRecord } from '../../../../payloads/document';
@@ -31,11 +36,11 @@ export function textDocument(item: Item, given: Named, text: string): FoundDocum
 export function binaryDocument(item: Item, given: Named, field: BinaryField): FoundDocument {
 	const mimeType = given.mimeType ?? field.binary.mimeType;
 	const named = fileType(given.name, mimeType, given.type);
-	const refuse = (issue: string) => refuseFile(item, field, issue);
+	const reject = (issue: string) => throwFileIssue(item, field, issue);
 	const readOnce = async (digest?: Hash) =>
 		await openOnce(item, field, async (head, pieces) => {
 			const shown = shownFormat(head, named, field);
-			if (shown === OLD_OFFICE && !given.type) refuse(shown);
+			if (shown === OLD_OFFICE && !given.type) reject(shown);
 			const isOther = shown !== undefined && shown !== named.extension;
 			const isByHand = given.type ?? given.mimeType;
 			const file = isOther && !isByHand ? fileType(`${given.name}.${shown}`) : named;
@@ -45,8 +50,8 @@ export function binaryDocument(item: Item, given: Named, field: BinaryField): Fo
 				: await otherContent(opened, digest);
 			const { content } = read;
 			const size = Buffer.isBuffer(content) ? content.length : content.size;
-			if (size === 0) refuse('is empty: nothing could be found in it');
-			if (file.extension === 'xlsx' && shown !== 'xlsx' && !given.type) refuse(NO_WORKBOOK);
+			if (size === 0) reject('is empty: nothing could be found in it');
+			if (file.extension === 'xlsx' && shown !== 'xlsx' && !given.type) reject(NO_WORKBOOK);
 			return { ...read, file };
 		});
 	let reading: ReturnType<typeof readOnce> | undefined;

@@ -29,7 +29,7 @@ export interface FoundDocument {
 }
 
 /** Maps the error of a rejected document to the document key. The key marks the document as present in the source. */
-export const refusedKeys = new WeakMap<object, string>();
+export const rejectedKeys = new WeakMap<object, string>();
 
 /** The documents of an item. A file of records gives groups, with an error for each unreadable record. */
 export type SourceDocuments = FoundDocument[] | AsyncIterable<Array<FoundDocument | ItemError>>;
@@ -49,13 +49,13 @@ export function readOrRejectWithKey(
 	} catch (caught) {
 		// With a missing part, the key would be wrong. If `readKey` throws, no key is known.
 		const key = isMissingPart(caught) ? undefined : attempt(readKey);
-		throw refusedWith(key, item.asError(caught));
+		throw rejectedWithKey(key, item.asError(caught));
 	}
 }
 
 /** Records the key of a rejected document in `refusedKeys`, if the key is known. */
-export function refusedWith(key: unknown, error: ItemError): ItemError {
-	if (typeof key === 'string') refusedKeys.set(error, key);
+export function rejectedWithKey(key: unknown, error: ItemError): ItemError {
+	if (typeof key === 'string') rejectedKeys.set(error, key);
 	return error;
 }
 

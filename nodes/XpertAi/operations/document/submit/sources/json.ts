@@ -5,14 +5,20 @@ import type { ItemError } from '../../../../execution/apiError';
 import { type BinaryField, binaryOf } from '../../../../execution/binary';
 import { textChunks } from '../../../../execution/fileText';
 import { checkedKey, versionOf } from '../../../../execution/identity';
-import { fieldName, type Naming, quoted } from '../../../../execution/issueText';
+import { fieldName, type FieldNames, quoted } from '../../../../execution/issueText';
 import type { Item } from '../../../../execution/item';
 import { textIfGiven } from '../../../../execution/reader';
 import { type FileRecord, jsonRecords } from '../../../../ingest/jsonRecords';
-import { hasLoneSurrogate, isJsonObject, LONE_SURROGATE_RULE } from '../../../../payloads/common';
+import { hasLoneSurrogate, isJsonObject, LONE_SURROGATE_ISSUE } from '../../../../payloads/common';
 import { type DocumentRecord, documentWith } from '../../../../payloads/document';
 import { textDocument } from './fileDocument';
-import { type FoundDocument, isFilledText, ownValue, refusedWith, VERSION_FIELD } from './found';
+import {
+	type FoundDocument,
+	isFilledText,
+	ownValue,
+	rejectedWithKey,
+	VERSION_FIELD,
+} from './found';
 import { isWithoutContent, readyRecord } from './readyRecord';
 
 /** Makes a function that checks a record and reads its key and its version. */
@@ -32,8 +38,8 @@ function recordReader(item: Item) {
 		const key = ownValue(checked, keyPath);
 		const field = `${parameter}: "${label}"`;
 		if (!isFilledText(key) && typeof key !== 'number') {
-			const rule = `names ${quoted(keyPath)}, which this document does not have`;
-			return item.refuse({ field, rule });
+			const issue = `names ${quoted(keyPath)}, which this document does not have`;
+			return item.throwIssue({ field, issue });
 		}
 		const unnamed = checked.id ? { ...record, id: undefined } : record;
 		return { record: unnamed, key: checkedKey(item, key, field), ...versions };
@@ -59,7 +65,7 @@ export async function* readRecords(item: Item): AsyncGenerator<Array<FoundDocume
 		const { position: parameter } = read;
 		let key: string | undefined;
 		try {
-			if ('issue' in read) return item.refuse({ field: parameter, rule: read.issue });
+			if ('issue' in read) return item.throwIssue({ field: parameter, issue: read.issue });
 			const found = readRecord(read.value, parameter);
 			({ key } = found);
 			return path === undefined
@@ -68,14 +74,14 @@ export async function* readRecords(item: Item): AsyncGenerator<Array<FoundDocume
 		} catch (caught) {
 			const error = item.asError(caught);
 			error.description = 'This record was not sent. Correct the file, then run the node again.';
-			return refusedWith(key, error);
+			return rejectedWithKey(key, error);
 		}
 	};
 	for await (const group of jsonRecords(textChunks(item, field))) yield group.map(documentOf);
 }
 
 /** Why a record without content is rejected. An object may wrap the list of the documents. */
-function emptyRule(record: DocumentRecord): string {
+function emptyIssue(record: DocumentRecord): string {
 	const lists = Object.entries(record).filter(([, value]) => Array.isArray(value));
 	const [[name, list] = []] = lists;
 	const isWrapper = lists.length === 1 && (list as unknown[]).some(isJsonObject);
@@ -85,10 +91,10 @@ function emptyRule(record: DocumentRecord): string {
 }
 
 /** Makes a document from a record. A record with a key or an ID may be empty. */
-function jsonDocument(item: Item, found: FoundDocument, naming: Naming): FoundDocument {
+function jsonDocument(item: Item, found: FoundDocument, fieldNames: FieldNames): FoundDocument {
 	if (!found.key && !found.record.id && isWithoutContent(found.record))
-		item.refuse({ field: fieldName([], naming), rule: emptyRule(found.record) });
-	return Object.assign(found, readyRecord(item, found.record, naming));
+		item.throwIssue({ field: fieldName([], fieldNames), issue: emptyIssue(found.record) });
+	return Object.assign(found, readyRecord(item, found.record, fieldNames));
 }
 
 /** Makes a document from a record with a text at `path`. The node uploads the text as a file. */
@@ -102,8 +108,8 @@ function withText(
 	const text = ownValue(found.record, path);
 	const field = `${position}: "${item.labelOf('textField')}"`;
 	if (!isFilledText(text))
-		return item.refuse({ field, rule: `names ${quoted(path)}, which holds no text here` });
-	if (hasLoneSurrogate(text)) item.refuse({ field, rule: LONE_SURROGATE_RULE });
+		return item.throwIssue({ field, issue: `names ${quoted(path)}, which holds no text here` });
+	if (hasLoneSurrogate(text)) item.throwIssue({ field, issue: LONE_SURROGATE_ISSUE });
 	const rest: DocumentRecord = omit(found.record, path);
 	// Records of different files need different names.
 	const line = position.replace(' of the file', '').toLowerCase();

@@ -9,7 +9,7 @@ import { fieldName } from '../../../../execution/issueText';
 import type { Item } from '../../../../execution/item';
 import { isJsonObject } from '../../../../payloads/common';
 import { documentWith } from '../../../../payloads/document';
-import { DOCUMENT_FIELDS, DOCUMENT_NAMING, mapColumns } from './columns';
+import { DOCUMENT_FIELDS, DOCUMENT_FIELD_NAMES, mapColumns } from './columns';
 import type { FoundDocument } from './found';
 import { isWithoutContent, readyRecord } from './readyRecord';
 
@@ -28,16 +28,16 @@ export function readFields(item: Item): FoundDocument {
 	// Fields to copy, because the check below would convert the ID and drop an empty folder. A key replaces the ID.
 	const own = hasKey ? ['folder'] : ['folder', 'id'];
 	const schema = groupSchema(fieldsNamed(Object.keys(fields).sort().join(' ')));
-	const typed = item.check(schema, { ...fields, id: undefined }, DOCUMENT_NAMING);
+	const typed = item.check(schema, { ...fields, id: undefined }, DOCUMENT_FIELD_NAMES);
 	const mapped: FieldValues = { ...pick(fields, own), ...typed };
 	if (text !== undefined && (mapped.pages || mapped.chunks)) unusedColumns.push(text);
 	else if (text !== undefined) mapped.pages = [{ pageContent: String(columns[text]) }];
-	const record = item.check(documentWith(mapped), mapped, DOCUMENT_NAMING);
+	const record = item.check(documentWith(mapped), mapped, DOCUMENT_FIELD_NAMES);
 	// Only a record that enables or disables a stored document may be empty. On Xpert, any other empty record could
 	// clear a stored document.
 	const isSwitch = typeof record.disabled === 'boolean' && (hasKey || record.id);
-	if (!isSwitch && isWithoutContent(record)) refuseUnmapped(item);
-	return { ...readyRecord(item, record, DOCUMENT_NAMING), unusedColumns };
+	if (!isSwitch && isWithoutContent(record)) throwUnmapped(item);
+	return { ...readyRecord(item, record, DOCUMENT_FIELD_NAMES), unusedColumns };
 }
 
 /** Maps the columns of the input item, or the fields that the user filled in. */
@@ -49,17 +49,17 @@ function mappedColumns(item: Item) {
 	const byHand = item.parameter('documentFields.value', {});
 	if (!isJsonObject(byHand)) return mapColumns({});
 	const present = mapValues(byHand, (value, name) =>
-		presentOrEmpty(item, fieldName([name], DOCUMENT_NAMING), value),
+		presentOrEmpty(item, fieldName([name], DOCUMENT_FIELD_NAMES), value),
 	) as IDataObject;
 	return mapColumns(omitBy(present, isNil));
 }
 
 /** Rejects an item that gives the document neither a name nor content. The error names the first columns of the item. */
-function refuseUnmapped(item: Item): never {
+function throwUnmapped(item: Item): never {
 	const columns = Object.keys(item.input.json).slice(0, MAX_COLUMNS_NAMED);
 	const found = columns.length > 0 ? `; the item has ${columns.join(', ')}` : '';
-	const rule = `must give the document a name, a text, a page, a chunk, a file ID or an address${found}`;
-	return item.refuseField('documentFields', rule, undefined, item.emptyItemFix);
+	const issue = `must give the document a name, a text, a page, a chunk, a file ID or an address${found}`;
+	return item.throwFieldIssue('documentFields', issue, undefined, item.emptyItemAdvice);
 }
 
 const MAX_COLUMNS_NAMED = 5;

@@ -1,10 +1,10 @@
 import { isEmpty, isNil, mapValues, omitBy } from 'lodash';
 
-import { fieldName, type Naming } from '../../../../execution/issueText';
+import { fieldName, type FieldNames } from '../../../../execution/issueText';
 import type { Item } from '../../../../execution/item';
 import { utcText, withSortedKeys } from '../../../../payloads/common';
 import type { DocumentRecord } from '../../../../payloads/document';
-import { RECORD_NAMING } from './documentSettings';
+import { RECORD_FIELD_NAMES } from './documentSettings';
 import type { FoundDocument } from './found';
 
 /** Servers store an empty document for a record with none of these fields. */
@@ -31,22 +31,22 @@ const NUL_IN_JSON = /(?<!\\)((?:\\\\)*)\\u0000/g;
 export function readyRecord(
 	item: Item,
 	given: DocumentRecord,
-	naming: Naming = RECORD_NAMING,
+	fieldNames: FieldNames = RECORD_FIELD_NAMES,
 ): Pick<FoundDocument, 'record' | 'json' | 'hadNul'> {
 	const split = withTextSplitter(given);
 	const { metadata, parserConfig } = split;
 	const size = parserConfig?.chunkSize ?? CHUNK_SIZE;
 	const overlap = parserConfig?.chunkOverlap ?? 0;
-	const refuse = (setting: string, rule: string, value: number) =>
-		item.refuse({ field: fieldName(['parserConfig', setting], naming), rule, value });
-	if (size <= 0) refuse('chunkSize', 'must be more than 0', size);
+	const reject = (setting: string, issue: string, value: number) =>
+		item.throwIssue({ field: fieldName(['parserConfig', setting], fieldNames), issue, value });
+	if (size <= 0) reject('chunkSize', 'must be more than 0', size);
 	if (overlap < 0 || overlap >= size)
-		refuse('chunkOverlap', `must be from 0 to less than the chunk size (${size})`, overlap);
+		reject('chunkOverlap', `must be from 0 to less than the chunk size (${size})`, overlap);
 	const hasDate = Object.values(metadata ?? {}).some((value) => utcText(value) !== value);
 	const dated = hasDate ? { ...split, metadata: mapValues(metadata, utcText) } : split;
 	// Runs compare the JSON, in which the order of the keys says nothing.
 	const record = withSortedKeys(dated);
-	const json = item.jsonText(record, naming);
+	const json = item.jsonText(record, fieldNames);
 	const cleaned = json.replace(NUL_IN_JSON, '$1');
 	return cleaned === json
 		? { record, json }

@@ -16,7 +16,7 @@ const FILES_MEANT = 'must not be empty. The items hold files: set Documents From
 export function readText(item: Item): FoundDocument {
 	// `filledText` tells what is wrong with an expression that fails.
 	if (!isEmpty(item.input.binary) && isNothing(attempt(() => item.resolve('text', ''))))
-		item.refuseField('text', FILES_MEANT);
+		item.throwFieldIssue('text', FILES_MEANT);
 	const text = item.filledText('text');
 	const { record, missingMetadata } = settingsOf(item);
 	const name = nameOfText(item);
@@ -32,6 +32,6 @@ export function nameOfText(item: Item): string {
 	const { name } = mapColumns(item.input.json).fields;
 	const text = isNil(name) ? '' : String(name).trim();
 	const field = `"${item.labelOf(NAME_PARAMETER)}"`;
-	const rule = 'must be given, as the item has no name and no title';
-	return text || item.refuse({ field, rule, fix: 'Fill in "Name".' });
+	const issue = 'must be given, as the item has no name and no title';
+	return text || item.throwIssue({ field, issue, advice: 'Fill in "Name".' });
 }

@@ -339,7 +339,9 @@ describe('the error with Stop', () => {
 
 	it('says nothing of a second run where nothing is stored, as after a field that is missing', () => {
 		const { run, item, stopped } = runOf({ continues: false });
-		const refused = thrownBy(() => item.refuse({ field: '"Text"', rule: 'must not be empty' }));
+		const refused = thrownBy(() =>
+			item.throwIssue({ field: '"Text"', issue: 'must not be empty' }),
+		);
 		run.addFailedItem(item, refused);
 		const error = stopped();
 		expect(error.message).toBe('"Text" must not be empty [item 4]. Documents: 1 rejected');
