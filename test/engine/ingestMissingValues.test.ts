@@ -184,6 +184,7 @@ describe('a version', () => {
 		['the word null', '={{ $json.rev }}', { rev: 'null' }],
 		['the word NaN', '={{ $json.rev }}', { rev: 'NaN' }],
 		['the words Invalid DateTime', '={{ $json.rev }}', { rev: 'Invalid DateTime' }],
+		['true or false', '={{ $json.active }}', { active: true }],
 	])('is none that is %s: the content is compared, which a hint says', async (_, version, json) => {
 		await night(field(version), [{ ...json, text: 'One' }]);
 		const result = await night(field(version), [{ ...json, text: 'Two' }]);
@@ -229,8 +230,12 @@ describe('a version', () => {
 			{ items: rows.map((json) => ({ json })) },
 		);
 
-	it('that no item has lets all items pass in Find Changes, which a hint says', async () => {
-		const result = await find('={{ $json.updatedat }}', [{ id: 1 }, { id: 2 }, { id: 3 }]);
+	it.each<[string, string, IDataObject]>([
+		['that no item has', '={{ $json.updatedat }}', {}],
+		['that is true or false', '={{ $json.active }}', { active: true }],
+	])('%s lets all items pass in Find Changes, which a hint says', async (_, version, json) => {
+		const items = [1, 2, 3].map((id) => ({ ...json, id }));
+		const result = await find(version, items);
 		expect(result.items).toHaveLength(3);
 		expect(hintsOf(result)).toContain(missing(3, 'They pass.'));
 	});

@@ -21,22 +21,27 @@ import type { Reader } from './reader';
 /** An item whose expressions are evaluated at its `place`. */
 type ItemReader = Reader & { place: Place };
 
+/** Reads the value of an identity field in its own type, or the part of it that is missing. */
+function valueOrMissing(item: ItemReader, name: string, options: IdentityOptions): unknown {
+	const [collection = '', ...path] = name.split('.');
+	// An expression may return the whole collection. n8n has no single fields then.
+	if (path.length > 0 && isExpression(item.node.parameters[collection])) {
+		const whole: unknown = jsonValue.safeParse(item.parameter(collection)).data;
+		return get(whole, path);
+	}
+	const given = givenFor(item.node, name);
+	if (!isExpression(given)) return item.text(name);
+	item.throwIfFixedExpression(name);
+	return identityOf(item.place, given, name, name, options);
+}
+
 /** Reads the value of an identity field as text, or the part of it that is missing. */
 function textOrMissing(
 	item: ItemReader,
 	name: string,
 	options: IdentityOptions,
 ): string | MissingPart {
-	const [collection = '', ...path] = name.split('.');
-	// An expression may return the whole collection. n8n has no single fields then.
-	if (path.length > 0 && isExpression(item.node.parameters[collection])) {
-		const whole: unknown = jsonValue.safeParse(item.parameter(collection)).data;
-		return item.asText(name, get(whole, path));
-	}
-	const given = givenFor(item.node, name);
-	if (!isExpression(given)) return item.text(name);
-	item.throwIfFixedExpression(name);
-	const value = identityOf(item.place, given, name, name, options);
+	const value = valueOrMissing(item, name, options);
 	return value instanceof MissingPart ? value : item.asText(name, value);
 }
 
@@ -152,13 +157,14 @@ export function versionOf(value: unknown): string | undefined {
 }
 
 /**
- * Reads the version of a document; undefined if the field is empty or a part of it is missing.
+ * Reads the version of a document; undefined if the field is empty, a part of it is missing, or it is true or false.
  *
  * @throws NodeOperationError if the value has another type, e.g. a number without its last digits
  */
 export function versionIn(item: ItemReader, name: string): string | undefined {
-	const text = textOrMissing(item, name, {});
-	return text instanceof MissingPart ? undefined : versionOf(text);
+	const value = valueOrMissing(item, name, {});
+	if (value instanceof MissingPart || typeof value === 'boolean') return undefined;
+	return versionOf(item.asText(name, value));
 }
 
 /** Whether the user filled in the field for the version. */
