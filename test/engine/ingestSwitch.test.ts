@@ -188,7 +188,8 @@ describe('documents that were only stored', () => {
 	it.each(['new', 'old'])(
 		'give way to a later one with the same key and the text %s',
 		async (text) => {
-			const parameters = { ...TEXTS, mode: 'changed', sourceName: SOURCE, documentKey: 'b' };
+			const documentKey = '={{ $json.name }}';
+			const parameters = { ...TEXTS, mode: 'changed', sourceName: SOURCE, documentKey };
 			const bring = async (texts: string[], more: INodeParameters = {}) =>
 				await submit(
 					{ ...parameters, ...more },
