@@ -22,6 +22,18 @@ const night = async (parameters: INodeParameters, rows: IDataObject[], run: Run 
 		},
 	);
 
+const findChanges = async (parameters: INodeParameters, rows: IDataObject[], run: Run = {}) =>
+	await fixture.run(
+		{
+			resource: 'document',
+			operation: 'findChanges',
+			knowledgebaseId: byId(fixture.world.knowledgebaseId),
+			sourceName: 's',
+			...parameters,
+		},
+		{ items: rows.map((json) => ({ json })), ...run },
+	);
+
 const disabled = () => documents().filter((one) => one.disabled === true && !isNote(one));
 
 /** A row with all that the templates read. */
@@ -75,17 +87,10 @@ describe('an item whose expression lacks a value', () => {
 	it('ends Find Changes with nothing disabled', async () => {
 		const documentKey = '={{ $json.folder }}/{{ $json.id }}';
 		await night({ documentKey }, [row('1'), row('2')]);
-		const result = await fixture.run(
-			{
-				resource: 'document',
-				operation: 'findChanges',
-				knowledgebaseId: byId(fixture.world.knowledgebaseId),
-				sourceName: 's',
-				documentKey,
-				whatIsGone: 'disable',
-				options: { maxGonePercent: 100 },
-			},
-			{ items: [{ json: { id: '2' } }], onError: 'continueErrorOutput' },
+		const result = await findChanges(
+			{ documentKey, whatIsGone: 'disable', options: { maxGonePercent: 100 } },
+			[{ id: '2' }],
+			{ onError: 'continueErrorOutput' },
 		);
 		expect(column(result.outputs[1], 'error')).toEqual([
 			'"Document Key" lacks a part: {{ $json.folder }} gave nothing for this item',
@@ -218,17 +223,7 @@ describe('a version', () => {
 	});
 
 	const find = async (documentVersion: string, rows: IDataObject[]) =>
-		await fixture.run(
-			{
-				resource: 'document',
-				operation: 'findChanges',
-				knowledgebaseId: byId(fixture.world.knowledgebaseId),
-				sourceName: 's',
-				documentKey: '={{ $json.id }}',
-				documentVersion,
-			},
-			{ items: rows.map((json) => ({ json })) },
-		);
+		await findChanges({ documentKey: '={{ $json.id }}', documentVersion }, rows);
 
 	it.each<[string, string, IDataObject]>([
 		['that no item has', '={{ $json.updatedat }}', {}],
@@ -263,6 +258,35 @@ describe('a version', () => {
 		const { items, hints } = await night(field('v1'), [{}]);
 		expect(column(items, 'outcome')).toEqual(['found']);
 		expect(hints.map(({ message }) => message).join()).not.toContain('without a version');
+	});
+});
+
+describe('a Document Key that is Fixed', () => {
+	const FIXED = /^"Document Key" is Fixed, so all documents have the same key .* \[item 0\]$/;
+	const two = [{ t: 1 }, { t: 2 }];
+
+	it.each(['path', '=path', "={{ 'path' }}"])(
+		'is refused with what to do where a source has several documents: %s',
+		async (documentKey) => {
+			for (const { error } of [
+				await night({ documentKey }, two),
+				await night({ documentKey, mode: 'all' }, two, { onError: 'stopWorkflow' }),
+				await findChanges({ documentKey }, two),
+			]) {
+				expect(error?.message).toMatch(FIXED);
+				expect(error?.description).toContain('Switch the field to Expression');
+				expect(error?.description).toContain('Key Field');
+			}
+			expect(fixture.sandbox.requests.all).toEqual([]);
+		},
+	);
+
+	it.each<[string, INodeParameters, IDataObject[]]>([
+		['there is one document', {}, [{}]],
+		['each source has one', { sourceName: '=tenant-{{ $json.t }}' }, two],
+	])('is taken where %s', async (_, parameters, rows) => {
+		const { items } = await night({ documentKey: 'path', ...parameters }, rows);
+		expect(column(items, 'outcome')).toEqual(rows.map(() => 'found'));
 	});
 });
 

@@ -170,28 +170,54 @@ export function versionIn(item: ItemReader, name: string): string | undefined {
 /** Whether the user filled in the field for the version. */
 export const wantsVersion = isGiven;
 
+/* Fields that must not be Fixed */
+
 /**
  * Throws an error if a version is the same for all documents: their changes would never be seen.
  *
  * @param count the number of documents
  */
 export function throwIfFixedVersion(item: ItemReader, name: string, count: number): void {
-	const given = givenFor(item.node, name);
-	if (count < 2 || !isFilled(item.node, name)) return;
-	if (isExpression(given) && partsOf(templatesOf(item.node)(given)).length > 0) return;
-	item.throwIfFixedExpression(name);
-	item.throwIssue({
-		field: `"${item.labelOf(name)}"`,
-		issue: FIXED_VERSION_ISSUE,
-		advice: FIXED_VERSION_ADVICE,
-	});
+	if (count > 1 && isFixed(item, name))
+		item.throwFieldIssue(name, FIXED_VERSION_ISSUE, undefined, FIXED_VERSION_ADVICE);
 }
+
+/**
+ * Throws an error if the key is the same for all documents of a source: each would replace the one before.
+ *
+ * @param count the number of documents of the source
+ */
+export function throwIfFixedKey(item: ItemReader, count: number): void {
+	if (count > 1 && isFixed(item, DOCUMENT_KEY))
+		item.throwFieldIssue(DOCUMENT_KEY, FIXED_KEY_ISSUE, undefined, FIXED_KEY_ADVICE);
+}
+
+/**
+ * Whether a field is filled in with a text, or with an expression that reads nothing.
+ *
+ * @throws NodeOperationError if the text is an expression in a Fixed field
+ */
+function isFixed(item: ItemReader, name: string): boolean {
+	const given = givenFor(item.node, name);
+	if (!isFilled(item.node, name)) return false;
+	if (isExpression(given) && partsOf(templatesOf(item.node)(given)).length > 0) return false;
+	item.throwIfFixedExpression(name);
+	return true;
+}
+
+const DOCUMENT_KEY = 'documentKey';
 
 const FIXED_VERSION_ISSUE =
 	'is Fixed, so all documents have the same version and none would ever count as changed';
 
 const FIXED_VERSION_ADVICE =
 	'Switch the field to Expression, and read the version from the item: {{ $json.updated_at }}. A JSON or a file of records has "Version Field" for the name of a field.';
+
+const FIXED_KEY_ISSUE =
+	'is Fixed, so all documents have the same key and only the last would be kept';
+
+const FIXED_KEY_ADVICE =
+	'Switch the field to Expression, and read the key from the item: {{ $json.path }}. A JSON or a file of records has "Key Field" for the name of a field.';
 
 /* Addresses, folders and rows */
 

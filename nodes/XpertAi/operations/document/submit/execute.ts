@@ -2,7 +2,7 @@ import type { INodeExecutionData } from 'n8n-workflow';
 import type { AnyZodObject } from 'zod';
 
 import { isFilled } from '../../../execution/given';
-import { throwIfFixedVersion, sourceOf } from '../../../execution/identity';
+import { sourceOf, throwIfFixedKey, throwIfFixedVersion } from '../../../execution/identity';
 import { quoted } from '../../../execution/issueText';
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
@@ -105,6 +105,8 @@ export async function execute(execution: Execution): Promise<INodeExecutionData[
  * Groups the items by knowledgebase and source. With On Error = Stop Workflow, reads all items now, so that an invalid
  * item ends the execution before anything is sent. Files and files of records may be large, so they
  * are read later.
+ *
+ * @throws NodeOperationError if several items of a source have the same Fixed key
  */
 export function sourceRunsOf(
 	submission: Submission,
@@ -136,7 +138,9 @@ export function sourceRunsOf(
 		if (submission.stoppedBy) break;
 	}
 	submission.sourceCount = sourceRuns.size;
-	return [...sourceRuns.values()];
+	const all = [...sourceRuns.values()];
+	throwIfFixedKey(first, Math.max(0, ...all.map(({ reader }) => reader.queue.length)));
+	return all;
 }
 
 /**
