@@ -10,7 +10,8 @@ import {
 	simplify,
 	textField,
 } from '../XpertAi/execution/fields';
-import { keyIn, uuid } from '../XpertAi/payloads/common';
+import { uuid } from '../XpertAi/payloads/ids';
+import { keyIn } from '../XpertAi/payloads/schemas';
 import { assistantLocator } from '../XpertAi/pickers/locators';
 
 /** Display names of the events of a conversation. */

@@ -7,7 +7,8 @@ import { apiError, callOrThrow, operationError } from '../XpertAi/execution/apiE
 import { PAGE_SIZE } from '../XpertAi/execution/paging';
 import { Reader } from '../XpertAi/execution/reader';
 import { conversationRecord } from '../XpertAi/payloads/bodies';
-import { isJsonObject, lenientText } from '../XpertAi/payloads/common';
+import { isJsonObject } from '../XpertAi/payloads/json';
+import { lenientText } from '../XpertAi/payloads/schemas';
 import { openTasks, requestOf, waitingMessage, waitsForPerson } from '../XpertAi/threads/tasks';
 import {
 	lastReply,

@@ -13,7 +13,7 @@ import {
 } from 'host/examples';
 import type { CredentialReference } from 'host/n8nRestClient';
 import { projectRoot } from 'host/paths';
-import { derivedId } from 'nodes/XpertAi/payloads/common';
+import { derivedId } from 'nodes/XpertAi/payloads/ids';
 import {
 	COPILOT_ID,
 	NOTHING_FOUND,

@@ -3,7 +3,7 @@ import { DateTime } from 'luxon';
 import type { IDataObject } from 'n8n-workflow';
 import { inspect } from 'node:util';
 
-import { isUuid } from 'nodes/XpertAi/payloads/common';
+import { isUuid } from 'nodes/XpertAi/payloads/ids';
 import { endpoints } from 'sandbox';
 import type { LoggedRequest } from 'sandbox/requestLog';
 import { OPERATIONS } from '../nodes/support/properties';

@@ -1,6 +1,6 @@
 import type { INodeParameters } from 'n8n-workflow';
 
-import { derivedId } from 'nodes/XpertAi/payloads/common';
+import { derivedId } from 'nodes/XpertAi/payloads/ids';
 import { TEXTS, column, hintsOf, useIngest } from './support/ingest';
 
 const { fixture, submit } = useIngest();

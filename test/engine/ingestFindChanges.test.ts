@@ -2,7 +2,7 @@ import { omit } from 'lodash';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { keyOwner } from 'nodes/XpertAi/operations/document/submit/settings';
-import { derivedId } from 'nodes/XpertAi/payloads/common';
+import { derivedId } from 'nodes/XpertAi/payloads/ids';
 import { answering, withoutRoute } from './support/faults';
 import { clock } from './support/clock';
 import { TEXTS, column, hintsOf, useIngest, isNote } from './support/ingest';

@@ -1,4 +1,4 @@
-import { derivedId } from 'nodes/XpertAi/payloads/common';
+import { derivedId } from 'nodes/XpertAi/payloads/ids';
 import { BY_NAME, column, hintsOf, useIngest, rows } from './support/ingest';
 
 const { submit, file, storedNames } = useIngest();

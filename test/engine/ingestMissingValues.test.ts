@@ -1,7 +1,7 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { keyOwner } from 'nodes/XpertAi/operations/document/submit/settings';
-import { derivedId } from 'nodes/XpertAi/payloads/common';
+import { derivedId } from 'nodes/XpertAi/payloads/ids';
 import { TEXTS, column, hintsOf, isNote, useIngest } from './support/ingest';
 import { byId } from './support/locators';
 

@@ -3,7 +3,7 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import { BROKEN_ASSISTANT_ID, ECHO_ASSISTANT_ID, SAYING_ASSISTANT, startSandbox } from 'sandbox';
 import type { FaultRule, Sandbox } from 'sandbox';
 import { OWNER } from 'sandbox/entities';
-import { derivedId } from 'nodes/XpertAi/payloads/common';
+import { derivedId } from 'nodes/XpertAi/payloads/ids';
 import { clock } from './support/clock';
 import { useFixture } from './support/fixture';
 import { ID } from './support/records';

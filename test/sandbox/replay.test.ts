@@ -1,6 +1,6 @@
 import axios from 'axios';
 import { isPlainObject, mapValues, sortBy } from 'lodash';
-import { EVERY_UUID } from 'nodes/XpertAi/payloads/common';
+import { EVERY_UUID } from 'nodes/XpertAi/payloads/ids';
 import { startSandbox, type Sandbox } from 'sandbox';
 import { alike } from './support/alike';
 import { put } from './support/happenings';

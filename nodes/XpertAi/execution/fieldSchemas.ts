@@ -7,17 +7,12 @@ import {
 } from 'n8n-workflow';
 import { z, type ZodTypeAny } from 'zod';
 
-import {
-	Converting,
-	EVERY_UUID,
-	isJsonObject,
-	isoText,
-	isUuid,
-	jsonValue,
-	LONE_SURROGATE_ISSUE,
-	UUID_ISSUE,
-} from '../payloads/common';
+import { isJsonObject, jsonValue } from '../payloads/json';
+import { isoText } from '../payloads/dates';
 import { hasLostDigits, missingValueIn } from '../payloads/identity';
+import { EVERY_UUID, isUuid, UUID_ISSUE } from '../payloads/ids';
+import { LONE_SURROGATE_ISSUE } from '../payloads/loneSurrogates';
+import { Converting } from '../payloads/schemas';
 import { type FieldValues, filledOnly, isContainer, isIdField, splitList } from './fields';
 import { isBlank, isBroken, isNothing } from './given';
 

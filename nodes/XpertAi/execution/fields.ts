@@ -7,7 +7,7 @@ import type {
 	NodePropertyTypes,
 } from 'n8n-workflow';
 
-import { exactJson } from '../payloads/common';
+import { exactJson } from '../payloads/json';
 
 export type FieldValues = Record<string, unknown>;
 

@@ -1,7 +1,8 @@
 import { get, isNil, isPlainObject } from 'lodash';
 import type { INode } from 'n8n-workflow';
 
-import { hasLoneSurrogate, isJsonObject } from '../payloads/common';
+import { isJsonObject } from '../payloads/json';
+import { hasLoneSurrogate } from '../payloads/loneSurrogates';
 import type { JsonPath } from './issueText';
 
 /** Returns the path of the first matching part of a value. Calls `toJSON` before the match, e.g. on dates. */

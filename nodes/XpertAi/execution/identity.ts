@@ -1,7 +1,7 @@
 import { attempt, get, isObject } from 'lodash';
 import { isExpression } from 'n8n-workflow';
 
-import { jsonValue } from '../payloads/common';
+import { jsonValue } from '../payloads/json';
 import {
 	canonicalKey,
 	hasLostDigits,

@@ -8,20 +8,20 @@ import {
 	NodeOperationError,
 } from 'n8n-workflow';
 
-import { EVERY_UUID } from '../payloads/common';
+import { EVERY_UUID } from '../payloads/ids';
 import type { Call } from '../transport/call';
 import type { Failure } from '../transport/failure';
 import type { Connection } from '../transport/request';
 import {
+	type AdviceContext,
 	apiError,
 	callOrThrow,
-	type AdviceContext,
 	type ItemError,
 	type NamedId,
 } from './apiError';
 import type { Place } from './expressions';
-import { isIdField } from './fields';
 import { chosenId } from './fieldSchemas';
+import { isIdField } from './fields';
 import { fieldName } from './issueText';
 import { resolveParameter } from './parameters';
 import { Reader } from './reader';

@@ -8,7 +8,7 @@ import {
 } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { isJsonObject } from '../payloads/common';
+import { isJsonObject } from '../payloads/json';
 import type { ItemError } from './apiError';
 import { splitList } from './fields';
 import { type Item, redactIds, runFacts } from './item';

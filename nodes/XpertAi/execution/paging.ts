@@ -1,4 +1,4 @@
-import { isJsonObject } from '../payloads/common';
+import { isJsonObject } from '../payloads/json';
 
 export const PAGE_SIZE = 100;
 

@@ -8,10 +8,11 @@ import {
 } from 'n8n-workflow';
 import { type AnyZodObject, z, type ZodIssue, type ZodTypeAny } from 'zod';
 
-import { LONE_SURROGATE_ISSUE, type Schema } from '../payloads/common';
+import { LONE_SURROGATE_ISSUE } from '../payloads/loneSurrogates';
+import type { Schema } from '../payloads/schemas';
 import { operationError } from './apiError';
-import type { FieldValues } from './fields';
 import { fieldSchema, groupSchema, idsValue, isIdIssue, textValue } from './fieldSchemas';
+import type { FieldValues } from './fields';
 import {
 	findPath,
 	givenFor,
@@ -25,10 +26,10 @@ import {
 } from './given';
 import {
 	fieldName,
-	fieldsAlong,
 	type FieldNames,
-	quoted,
+	fieldsAlong,
 	issueText,
+	quoted,
 	stringified,
 	valueAt,
 } from './issueText';

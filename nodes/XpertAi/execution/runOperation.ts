@@ -7,7 +7,8 @@ import {
 } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { freeForm, isJsonObject, type Schema } from '../payloads/common';
+import { isJsonObject } from '../payloads/json';
+import { freeForm, type Schema } from '../payloads/schemas';
 import { buildPath, IDS_PER_ADDRESS } from '../transport/api';
 import { loggingProgress } from '../transport/clock';
 import { multipartBody } from '../transport/multipart';
@@ -15,7 +16,7 @@ import { connectionsOf } from '../transport/request';
 import type { ItemError } from './apiError';
 import { binaryOf, readUploadFile } from './binary';
 import { ADDITIONAL_FIELDS_JSON, type FieldValues, TIMEOUT_SECONDS } from './fields';
-import { fieldName, isNamedIn, type FieldNames } from './issueText';
+import { fieldName, type FieldNames, isNamedIn } from './issueText';
 import { Item } from './item';
 import {
 	type DeclaredOperation,

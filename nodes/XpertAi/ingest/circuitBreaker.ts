@@ -1,4 +1,4 @@
-import { EVERY_UUID } from '../payloads/common';
+import { EVERY_UUID } from '../payloads/ids';
 import { failureMessage } from '../transport/failureText';
 import type { Fact } from './facts';
 import { notFoundReason } from './statuses';

@@ -1,8 +1,8 @@
 import { difference, map, uniq, uniqBy } from 'lodash';
 
-import { derivedId } from '../payloads/common';
 import type { DocumentRecord } from '../payloads/document';
 import { canonicalKey } from '../payloads/identity';
+import { derivedId } from '../payloads/ids';
 import type { Failure } from '../transport/failure';
 import { type KnowledgebaseRoutes, listWith } from './routes';
 

@@ -1,6 +1,6 @@
 import { chunk, sumBy } from 'lodash';
 
-import { exactJson } from '../payloads/common';
+import { exactJson } from '../payloads/json';
 
 /**
  * A record in a file.

@@ -4,11 +4,11 @@ import {
 	eachOf,
 	freeForm,
 	keyIn,
+	lenientText,
 	nullableText,
 	openObject,
 	optionalText,
-	lenientText,
-} from './common';
+} from './schemas';
 
 export const assistantFilter = openObject({
 	graph_id: z.string().min(1).optional(),

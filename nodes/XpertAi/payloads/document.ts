@@ -1,17 +1,16 @@
 import { memoize, pick } from 'lodash';
 import { z } from 'zod';
 
-import {
-	dateTime,
-	eachOf,
-	freeForm,
-	nullableNumber,
-	nullableText,
-	openObject,
-	recordFields,
-	uuid,
-} from './common';
+import { dateTime } from './dates';
+import { uuid } from './ids';
 import { parserConfig } from './knowledgebase';
+import { eachOf, freeForm, nullableNumber, nullableText, openObject } from './schemas';
+
+/** Fields that Document, Page and Chunk share: ID, dates and users. */
+const recordFields = {
+	...eachOf(nullableText, 'id', 'createdById', 'updatedById'),
+	...eachOf(dateTime.nullish(), 'createdAt', 'updatedAt'),
+};
 
 /** The Page schema of the API contract. */
 export const pageSchema = openObject({

@@ -1,8 +1,8 @@
 import { isDate, isObject } from 'lodash';
 import { DateTime } from 'luxon';
 
-import { LONE_SURROGATE_ISSUE, hasLoneSurrogate } from './common';
-import { type TemplatePart, type Template, partsOf } from './template';
+import { hasLoneSurrogate, LONE_SURROGATE_ISSUE } from './loneSurrogates';
+import { partsOf, type Template, type TemplatePart } from './template';
 
 /**
  * Options for fields that say which one something is, or whose: keys, names of sources, versions, folders, addresses,

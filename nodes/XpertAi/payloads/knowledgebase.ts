@@ -1,6 +1,7 @@
 import { z } from 'zod';
 
-import { eachOf, finite, keyIn, nullableText, openObject, uuid } from './common';
+import { uuid } from './ids';
+import { eachOf, finite, keyIn, nullableText, openObject } from './schemas';
 
 /** Who may see a knowledgebase. */
 export const PERMISSIONS = { private: 'Private', organization: 'Organization', public: 'Public' };

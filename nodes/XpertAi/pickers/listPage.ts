@@ -9,7 +9,7 @@ import type {
 
 import { callOrThrow, operationError } from '../execution/apiError';
 import { collectPages, PAGE_SIZE } from '../execution/paging';
-import { isJsonObject } from '../payloads/common';
+import { isJsonObject } from '../payloads/json';
 import { listAnswer } from '../transport/answer';
 import { connectionOf } from '../transport/request';
 

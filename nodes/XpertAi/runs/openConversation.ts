@@ -1,4 +1,4 @@
-import { derivedId } from '../payloads/common';
+import { derivedId } from '../payloads/ids';
 import { createConversation, readConversation } from '../threads/conversation';
 import { learnOwner, type Owner, proveOwner } from '../threads/owner';
 import { readThread } from '../threads/thread';

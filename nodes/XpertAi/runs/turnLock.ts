@@ -1,6 +1,6 @@
 import { randomUUID } from 'crypto';
 
-import { derivedId } from '../payloads/common';
+import { derivedId } from '../payloads/ids';
 import {
 	ageOf,
 	countRejection,

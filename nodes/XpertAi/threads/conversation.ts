@@ -2,7 +2,7 @@ import { compact, minBy } from 'lodash';
 import { z } from 'zod';
 
 import { conversationRecord } from '../payloads/bodies';
-import { eachOf, lenientText } from '../payloads/common';
+import { eachOf, lenientText } from '../payloads/schemas';
 import { anyAnswer } from '../transport/answer';
 import { buildPath } from '../transport/api';
 import { type ApiClient, call } from '../transport/call';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { lenientText } from '../payloads/common';
+import { lenientText } from '../payloads/schemas';
 import { cachedByAccount } from '../transport/accounts';
 import { anyAnswer } from '../transport/answer';
 import { buildPath } from '../transport/api';

@@ -1,7 +1,7 @@
 import { isEqual, merge } from 'lodash';
 import { z } from 'zod';
 
-import { eachOf, lenientNumber, lenientText } from '../payloads/common';
+import { eachOf, lenientNumber, lenientText } from '../payloads/schemas';
 import { parseAnswer } from '../transport/answer';
 import type { ServerEvent } from '../transport/eventStream';
 import type { ConversationFacts } from './conversation';

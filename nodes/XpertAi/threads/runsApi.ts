@@ -1,7 +1,7 @@
 import { compact, maxBy } from 'lodash';
 import { z } from 'zod';
 
-import { lenientText } from '../payloads/common';
+import { lenientText } from '../payloads/schemas';
 import { anyAnswer } from '../transport/answer';
 import { API_ROOT, buildPath } from '../transport/api';
 import { type ApiClient, call, type Call, type Result } from '../transport/call';

@@ -1,7 +1,7 @@
 import { compact } from 'lodash';
 import { z } from 'zod';
 
-import { eachOf, lenientNumber, lenientText } from '../payloads/common';
+import { eachOf, lenientNumber, lenientText } from '../payloads/schemas';
 import { parseAnswer } from '../transport/answer';
 import { Citations } from './citations';
 import type { Part } from './runEvents';

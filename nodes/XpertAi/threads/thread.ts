@@ -1,7 +1,8 @@
 import { get, isString } from 'lodash';
 import { z } from 'zod';
 
-import { isJsonObject, lenientText } from '../payloads/common';
+import { isJsonObject } from '../payloads/json';
+import { lenientText } from '../payloads/schemas';
 import { buildPath } from '../transport/api';
 import { type ApiClient, call } from '../transport/call';
 

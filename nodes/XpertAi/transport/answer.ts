@@ -3,7 +3,8 @@ import { DateTime } from 'luxon';
 import type { IDataObject, IN8nHttpFullResponse } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { eachOf, isJsonObject, openObject, type Schema } from '../payloads/common';
+import { isJsonObject } from '../payloads/json';
+import { eachOf, openObject, type Schema } from '../payloads/schemas';
 import { systemClock } from './clock';
 import { readUrl } from './credential';
 import type { Failure } from './failure';

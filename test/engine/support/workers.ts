@@ -3,7 +3,7 @@ import type { ReadableStream } from 'node:stream/web';
 import type { IExecuteFunctions, IHttpRequestOptions } from 'n8n-workflow';
 
 import type { Sandbox } from '../../../sandbox';
-import { derivedId } from '../../../nodes/XpertAi/payloads/common';
+import { derivedId } from '../../../nodes/XpertAi/payloads/ids';
 import { type RunResult } from 'nodes/XpertAi/runs/result';
 import { intentOf } from 'nodes/XpertAi/runs/runBody';
 import { withDeadline } from 'nodes/XpertAi/runs/client';

@@ -1,7 +1,7 @@
 import { hash } from 'crypto';
 import { range } from 'lodash';
 
-import { derivedId } from '../../payloads/common';
+import { derivedId } from '../../payloads/ids';
 import { packId } from './fingerprints';
 import {
 	isReadable,

@@ -2,7 +2,7 @@ import { hash } from 'crypto';
 import { chunk, pick, sumBy } from 'lodash';
 import { z } from 'zod';
 
-import { derivedId } from '../../payloads/common';
+import { derivedId } from '../../payloads/ids';
 import type { Failure } from '../../transport/failure';
 import { OWN_NOTE } from '../../transport/sanitize';
 import { type KnowledgebaseRoutes, listWith } from '../routes';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 import { splitList, textField } from '../../execution/fields';
 import type { Precheck, PrecheckResult } from '../../execution/operation';
-import { isJsonObject } from '../../payloads/common';
+import { isJsonObject } from '../../payloads/json';
 import { recordAbout } from '../../transport/answer';
 import { buildPath } from '../../transport/api';
 

@@ -5,7 +5,7 @@ import { splitList, textField } from '../../execution/fields';
 import { declare } from '../../execution/operation';
 import { IDS_TO_START } from '../../ingest/processing';
 import { listWith } from '../../ingest/routes';
-import { idList } from '../../payloads/common';
+import { idList } from '../../payloads/ids';
 import { knowledgebaseLocator } from '../../pickers/locators';
 
 /**

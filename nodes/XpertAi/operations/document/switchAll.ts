@@ -10,7 +10,7 @@ import { timeoutSeconds } from '../../execution/runOperation';
 import { SourceMemory } from '../../ingest/memory';
 import { fetchStatuses } from '../../ingest/statuses';
 import { switchDocuments } from '../../ingest/switchDocuments';
-import { derivedId } from '../../payloads/common';
+import { derivedId } from '../../payloads/ids';
 import { SINGLE_LIMITS } from '../../transport/call';
 import { cancelSignal } from '../../transport/request';
 import { documentsError } from './submit/documentErrors';

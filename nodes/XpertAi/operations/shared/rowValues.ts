@@ -1,10 +1,10 @@
 import { isNil, truncate } from 'lodash';
 import { DateTime } from 'luxon';
 
-import { type FieldValues, splitList } from '../../execution/fields';
 import { typedValue } from '../../execution/fieldSchemas';
+import { type FieldValues, splitList } from '../../execution/fields';
 import type { Item } from '../../execution/item';
-import { utcText } from '../../payloads/common';
+import { utcText } from '../../payloads/dates';
 import { MissingPart } from '../../payloads/identity';
 import type { RowType } from './fields';
 

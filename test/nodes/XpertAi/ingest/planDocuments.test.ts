@@ -8,7 +8,7 @@ import {
 	planDocuments,
 } from 'nodes/XpertAi/ingest/planDocuments';
 import type { ProcessingStatus } from 'nodes/XpertAi/ingest/statuses';
-import { derivedId } from 'nodes/XpertAi/payloads/common';
+import { derivedId } from 'nodes/XpertAi/payloads/ids';
 import { IDS_PER_ADDRESS } from 'nodes/XpertAi/transport/api';
 import type { Failure } from 'nodes/XpertAi/transport/failure';
 

@@ -1,4 +1,4 @@
-import { derivedId } from 'nodes/XpertAi/payloads/common';
+import { derivedId } from 'nodes/XpertAi/payloads/ids';
 import { withDeadline } from 'nodes/XpertAi/runs/client';
 import { takeTurnLock, turnLockId } from 'nodes/XpertAi/runs/turnLock';
 import { type LockSupport, maySupportLocks } from 'nodes/XpertAi/threads/lockRecord';

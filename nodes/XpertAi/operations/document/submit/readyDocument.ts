@@ -4,8 +4,8 @@ import type { Item } from '../../../execution/item';
 import type { ReadyDocument } from '../../../ingest/facts';
 import { inFolder } from '../../../ingest/folders';
 import { MARKS } from '../../../ingest/memory';
-import { derivedId, isUuid } from '../../../payloads/common';
 import { type DocumentRecord, unsignedAddress } from '../../../payloads/document';
+import { derivedId, isUuid } from '../../../payloads/ids';
 import type { DocumentReport } from './outcomes';
 import type { FoundDocument } from './sources/found';
 

@@ -5,7 +5,7 @@ import { MARKS, type SourceMemory } from '../../../ingest/memory';
 import { compareDocuments, planDocuments } from '../../../ingest/planDocuments';
 import type { KnowledgebaseRoutes } from '../../../ingest/routes';
 import { fetchStatuses, processingState, type Statuses } from '../../../ingest/statuses';
-import { derivedId } from '../../../payloads/common';
+import { derivedId } from '../../../payloads/ids';
 import type { Document } from './readyDocument';
 import type { SourceOutcomes } from './sourceOutcomes';
 import type { SourceReader } from './sourceReader';

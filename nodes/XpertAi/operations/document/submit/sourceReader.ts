@@ -4,7 +4,7 @@ import { isObject } from 'lodash';
 import type { ItemError } from '../../../execution/apiError';
 import type { Item } from '../../../execution/item';
 import { MARKS } from '../../../ingest/memory';
-import { derivedId } from '../../../payloads/common';
+import { derivedId } from '../../../payloads/ids';
 import { type Document, hashOf, readyDocument } from './readyDocument';
 import { keyOwner } from './settings';
 import type { SourceContents } from './sourceContents';

@@ -3,16 +3,16 @@ import { CHAT_TRIGGER_NODE_TYPE, type INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 
 import { binariesOf } from '../../../execution/binary';
-import type { FieldValues } from '../../../execution/fields';
 import { typedValue } from '../../../execution/fieldSchemas';
+import type { FieldValues } from '../../../execution/fields';
 import { checkedKey, conversationKeyOf, throwMissingPart } from '../../../execution/identity';
-import { fieldName, isNamedIn, type FieldNames } from '../../../execution/issueText';
+import { fieldName, type FieldNames, isNamedIn } from '../../../execution/issueText';
 import type { Item } from '../../../execution/item';
 import { isInLoop, isTool, readOutput } from '../../../execution/outputs';
 import { mergeAdditionalFields } from '../../../execution/runOperation';
 import { changedArguments, runBodies } from '../../../payloads/bodies';
-import { derivedId } from '../../../payloads/common';
 import { missingValueIn, missingValueIssue } from '../../../payloads/identity';
+import { derivedId } from '../../../payloads/ids';
 import {
 	filterValuesIn,
 	intentOf,

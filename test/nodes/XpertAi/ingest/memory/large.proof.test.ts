@@ -1,5 +1,5 @@
 import type { MemoryRoutes } from 'nodes/XpertAi/ingest/memory/notes';
-import { derivedId } from 'nodes/XpertAi/payloads/common';
+import { derivedId } from 'nodes/XpertAi/payloads/ids';
 
 import { calling, type RawCall } from '../../../support/send';
 import { journaledBatch } from '../support/journaledBatch';

@@ -12,7 +12,7 @@ import {
 	type WrittenNote,
 	orFailure,
 } from 'nodes/XpertAi/ingest/memory/notes';
-import { derivedId } from 'nodes/XpertAi/payloads/common';
+import { derivedId } from 'nodes/XpertAi/payloads/ids';
 import { failureMessage } from 'nodes/XpertAi/transport/failureText';
 import { Knowledgebase, PLACE } from '../support/knowledgebase';
 

@@ -2,7 +2,7 @@ import { range, without } from 'lodash';
 import { ROOM_IN_BATCH, SourceMemory } from 'nodes/XpertAi/ingest/memory';
 import { unpackId } from 'nodes/XpertAi/ingest/memory/fingerprints';
 import { type MemoryRoutes, SIZES } from 'nodes/XpertAi/ingest/memory/notes';
-import { derivedId } from 'nodes/XpertAi/payloads/common';
+import { derivedId } from 'nodes/XpertAi/payloads/ids';
 import { answerIssue, type AnswerSchema, anyAnswer } from 'nodes/XpertAi/transport/answer';
 import type { Outcome } from 'nodes/XpertAi/transport/request';
 import type { ZodError } from 'zod';

@@ -1,6 +1,6 @@
 import { SourceMemory } from '../../../../../nodes/XpertAi/ingest/memory';
 import type { MemoryPlace, MemoryRoutes } from '../../../../../nodes/XpertAi/ingest/memory/notes';
-import { derivedId } from '../../../../../nodes/XpertAi/payloads/common';
+import { derivedId } from '../../../../../nodes/XpertAi/payloads/ids';
 import type { Outcome } from '../../../../../nodes/XpertAi/transport/request';
 import { calling } from '../../../support/send';
 import { virtualTime } from '../../../support/virtualTime';

@@ -11,7 +11,7 @@ import { findChanges } from '../../../../../nodes/XpertAi/operations/document/fi
 import { submit } from '../../../../../nodes/XpertAi/operations/document/submit';
 import { keyOwner } from '../../../../../nodes/XpertAi/operations/document/submit/settings';
 import { disable, enable } from '../../../../../nodes/XpertAi/operations/document/switch';
-import { derivedId } from '../../../../../nodes/XpertAi/payloads/common';
+import { derivedId } from '../../../../../nodes/XpertAi/payloads/ids';
 import { connectionOf } from '../../../../../nodes/XpertAi/transport/request';
 import { systemClock } from '../../../../../nodes/XpertAi/transport/clock';
 import { COPILOT_ID, startSandbox, type Sandbox } from '../../../../../sandbox';

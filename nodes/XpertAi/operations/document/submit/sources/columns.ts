@@ -3,7 +3,8 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { typedValue } from '../../../../execution/fieldSchemas';
 import type { FieldNames } from '../../../../execution/issueText';
-import { isJsonObject, isUuid } from '../../../../payloads/common';
+import { isJsonObject } from '../../../../payloads/json';
+import { isUuid } from '../../../../payloads/ids';
 import { documentFields } from '../../../../pickers/documentFields';
 import { parserFields } from '../../../shared/fields';
 

@@ -5,7 +5,7 @@ import { groupSchema } from '../../../../execution/fieldSchemas';
 import { presentOrEmpty } from '../../../../execution/identity';
 import { fieldName, type FieldNames } from '../../../../execution/issueText';
 import type { Item } from '../../../../execution/item';
-import { isJsonObject } from '../../../../payloads/common';
+import { isJsonObject } from '../../../../payloads/json';
 import { documentWith } from '../../../../payloads/document';
 import { parserFields } from '../../../shared/fields';
 import { valuesOfRows } from '../../../shared/rowValues';

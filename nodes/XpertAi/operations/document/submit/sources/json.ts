@@ -9,8 +9,9 @@ import { fieldName, type FieldNames, quoted } from '../../../../execution/issueT
 import type { Item } from '../../../../execution/item';
 import { textIfGiven } from '../../../../execution/reader';
 import { type FileRecord, jsonRecords } from '../../../../ingest/jsonRecords';
-import { hasLoneSurrogate, isJsonObject, LONE_SURROGATE_ISSUE } from '../../../../payloads/common';
+import { isJsonObject } from '../../../../payloads/json';
 import { type DocumentRecord, documentWith } from '../../../../payloads/document';
+import { hasLoneSurrogate, LONE_SURROGATE_ISSUE } from '../../../../payloads/loneSurrogates';
 import { textDocument } from './fileDocument';
 import {
 	type FoundDocument,

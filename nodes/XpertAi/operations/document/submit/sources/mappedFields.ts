@@ -7,7 +7,7 @@ import { isFilled } from '../../../../execution/given';
 import { presentOrEmpty } from '../../../../execution/identity';
 import { fieldName } from '../../../../execution/issueText';
 import type { Item } from '../../../../execution/item';
-import { isJsonObject } from '../../../../payloads/common';
+import { isJsonObject } from '../../../../payloads/json';
 import { documentWith } from '../../../../payloads/document';
 import { DOCUMENT_FIELDS, DOCUMENT_FIELD_NAMES, mapColumns } from './columns';
 import type { FoundDocument } from './found';

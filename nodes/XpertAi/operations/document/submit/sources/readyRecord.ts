@@ -2,7 +2,8 @@ import { isEmpty, isNil, mapValues, omitBy } from 'lodash';
 
 import { fieldName, type FieldNames } from '../../../../execution/issueText';
 import type { Item } from '../../../../execution/item';
-import { utcText, withSortedKeys } from '../../../../payloads/common';
+import { withSortedKeys } from '../../../../payloads/json';
+import { utcText } from '../../../../payloads/dates';
 import type { DocumentRecord } from '../../../../payloads/document';
 import { RECORD_FIELD_NAMES } from './documentSettings';
 import type { FoundDocument } from './found';

@@ -6,7 +6,7 @@ import { type SourceValue, submitFields } from 'nodes/XpertAi/operations/documen
 import { mapColumns } from 'nodes/XpertAi/operations/document/submit/sources/columns';
 import type { FoundDocument } from 'nodes/XpertAi/operations/document/submit/sources/found';
 import { readDocuments } from 'nodes/XpertAi/operations/document/submit/sources/readDocuments';
-import { derivedId } from 'nodes/XpertAi/payloads/common';
+import { derivedId } from 'nodes/XpertAi/payloads/ids';
 import type { DocumentRecord } from 'nodes/XpertAi/payloads/document';
 import { itemOf, unconnected } from 'test/nodes/support/context';
 import { node } from 'test/nodes/support/node';

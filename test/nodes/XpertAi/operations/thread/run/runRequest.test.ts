@@ -11,7 +11,7 @@ import {
 	runFields,
 } from 'nodes/XpertAi/operations/thread/run/fields';
 import { readRunRequest, runBodyOf } from 'nodes/XpertAi/operations/thread/run/runRequest';
-import { derivedId } from 'nodes/XpertAi/payloads/common';
+import { derivedId } from 'nodes/XpertAi/payloads/ids';
 import type { RunKind } from 'nodes/XpertAi/runs/runBody';
 import { contextWith, itemOf, unconnected } from 'test/nodes/support/context';
 import { node } from 'test/nodes/support/node';

@@ -1,0 +1,31 @@
+import { attempt, get, isDate } from 'lodash';
+import { z } from 'zod';
+
+/** An ISO 8601 date-time, with or without an offset, e.g. `2026-01-31T08:00:00Z`. */
+export const dateTime = z.string().datetime({
+	offset: true,
+	local: true,
+	message: 'must be an ISO 8601 date-time such as 2026-01-31T08:00:00Z',
+});
+
+/** Matches a luxon DateTime that n8n has converted to text. */
+const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}[+-]\d\d:\d\d$/;
+
+/**
+ * Converts a Date, a luxon DateTime, or a text that matches `DATE_TIME` to ISO 8601 in UTC. Returns anything else
+ * unchanged.
+ */
+export function utcText(raw: unknown): unknown {
+	const text = isoText(raw);
+	const isDate = typeof text === 'string' && (text !== raw || DATE_TIME.test(text));
+	// A text can have the form of a date without being one, such as a day of a 13th month.
+	const utc = isDate && attempt(() => new Date(text).toISOString());
+	return typeof utc === 'string' ? utc : raw;
+}
+
+/** Converts a valid Date or luxon DateTime to ISO 8601. Returns anything else unchanged. */
+export function isoText(raw: unknown): unknown {
+	if (isDate(raw)) return Number.isNaN(raw.getTime()) ? raw : raw.toISOString();
+	const toISO: unknown = get(raw, 'toISO');
+	return typeof toISO === 'function' ? ((toISO.call(raw) as unknown) ?? raw) : raw;
+}

@@ -1,0 +1,78 @@
+import { attempt, cloneDeepWith, isError, isPlainObject, some } from 'lodash';
+import type { IDataObject } from 'n8n-workflow';
+import { z } from 'zod';
+
+import { isoText } from './dates';
+import { Converting } from './schemas';
+
+/**
+ * Parses JSON. Integers that JavaScript would round become text, because they are usually IDs.
+ *
+ * @throws SyntaxError if the text is not JSON
+ */
+export const exactJson = (text: string): unknown =>
+	JSON.parse(ROUNDABLE.test(text) ? exactNumbers(text) : text) as unknown;
+
+/** Matches 16 digits in a row. `JSON.parse` may round such numbers. */
+const ROUNDABLE = /\d{16}/;
+
+function exactNumbers(json: string): string {
+	let inString = false;
+	return json.replace(/\\.|"|-?\d[\d.eE+-]*/g, (token) => {
+		if (token === '"') inString = !inString;
+		const isRounded =
+			!inString && /^-?[1-9]\d{15,}$/.test(token) && String(Number(token)) !== token;
+		return isRounded ? `"${token}"` : token;
+	});
+}
+
+/** A schema that parses JSON text. Blank text and null become undefined. In an object, dates become text. */
+export const jsonValue = new Converting(z.unknown(), (raw, reject): unknown => {
+	if (typeof raw !== 'string') return withIsoDates(raw) ?? undefined;
+	// `trim` also removes a byte order mark, which would make the JSON invalid.
+	const text = raw.trim();
+	if (text === '') return undefined;
+	const parsed: unknown = attempt(() => exactJson(text));
+	if (isError(parsed)) reject(`must be JSON (${parsed.message})`);
+	return parsed;
+});
+
+const isNested = (value: unknown): value is object => Array.isArray(value) || isPlainObject(value);
+
+/** Whether a value is or contains a Date or a luxon DateTime. */
+const holdsDate = (value: unknown): boolean =>
+	isoText(value) !== value || (isNested(value) && some(value, holdsDate));
+
+/** Converts every Date and luxon DateTime inside a JSON value to ISO 8601, as other nodes of n8n hand them on. */
+function withIsoDates(value: unknown): unknown {
+	// An error means that the value is nested too deeply. The caller finds that when it writes the value as JSON.
+	if (attempt(holdsDate, value) !== true) return value;
+	return cloneDeepWith(value, (part: unknown) => {
+		const text = isoText(part);
+		return text === part ? undefined : text;
+	}) as unknown;
+}
+
+/**
+ * Sorts the keys of all objects inside a JSON value, so that equal values have the same JSON text. A value that is
+ * nested too deeply stays unchanged.
+ */
+export function withSortedKeys<Value>(value: Value): Value {
+	const sorted: unknown = attempt(sortKeys, value);
+	return isError(sorted) ? value : (sorted as Value);
+}
+
+function sortKeys(value: unknown): unknown {
+	if (typeof value !== 'object' || value === null) return value;
+	if (Array.isArray(value)) return value.map(sortKeys);
+	const given = value as Record<string, unknown>;
+	if (typeof given.toJSON === 'function') return value;
+	// Without a prototype, a key such as `__proto__` is a key like any other.
+	const sorted = Object.create(null) as Record<string, unknown>;
+	for (const key of Object.keys(value).sort()) sorted[key] = sortKeys(given[key]);
+	return sorted;
+}
+
+/** Whether a value is a JSON object (not an array, not null). */
+export const isJsonObject = (value: unknown): value is IDataObject =>
+	typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,56 @@
+import { z } from 'zod';
+
+/** A finite number. JSON turns Infinity and NaN into `null`, which clears a field on the server. */
+export const finite = z.number().finite('must be a number');
+
+/** Schemas that treat a value of the wrong type as missing, so that the rest of the record stays readable. */
+export const lenientText = z.string().optional().catch(undefined);
+export const lenientNumber = z.number().optional().catch(undefined);
+
+/** Returns an object with the same schema for each key. */
+export const eachOf = <Key extends string, Schema extends z.ZodTypeAny>(
+	schema: Schema,
+	...keys: Key[]
+) => Object.fromEntries(keys.map((key) => [key, schema])) as Record<Key, Schema>;
+
+/** Returns a schema that accepts the keys of `names`. */
+export const keyIn = <Key extends string>(names: Record<Key, string>) =>
+	z.enum(Object.keys(names) as [Key, ...Key[]]);
+
+export const optionalText = z.string().optional();
+export const nullableText = z.string().nullish();
+export const nullableNumber = z.number().nullish();
+
+/** Returns an object schema that keeps unknown fields, so that the node works with newer servers. */
+export const openObject = <Shape extends z.ZodRawShape>(shape: Shape) =>
+	z.object(shape).passthrough();
+
+/** An object with arbitrary keys (`metadata`, `options`, …). */
+export const freeForm = openObject({});
+
+export type Schema<Value> = z.ZodType<Value, z.ZodTypeDef, unknown>;
+
+/**
+ * A schema that converts the values of another schema. Use it for values of each document, instead of `transform`: for
+ * each value, `transform` makes a getter, which V8 keeps until a full garbage collection.
+ */
+export class Converting<Given, Value> extends z.ZodType<Value, z.ZodTypeDef, unknown> {
+	/** @param convert calls `reject` with the issue if the value is not valid */
+	constructor(
+		private readonly inner: Schema<Given>,
+		private readonly convert: (given: Given, reject: (issue: string) => void) => Value,
+	) {
+		super({});
+	}
+
+	_parse(input: z.ParseInput): z.SyncParseReturnType<Value> {
+		const parsed = this.inner._parseSync(input);
+		if (!z.isValid(parsed)) return z.INVALID;
+		let status: z.SyncParseReturnType['status'] = 'valid';
+		const value = this.convert(parsed.value, (message) => {
+			z.addIssueToContext(this._getOrReturnCtx(input), { code: 'custom', message });
+			status = 'aborted';
+		});
+		return status === 'valid' ? z.OK(value) : z.INVALID;
+	}
+}

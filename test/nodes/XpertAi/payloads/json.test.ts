@@ -1,0 +1,103 @@
+import fc from 'fast-check';
+import { DateTime } from 'luxon';
+
+import { exactJson, jsonValue, withSortedKeys } from 'nodes/XpertAi/payloads/json';
+
+describe('a value that stands for JSON', () => {
+	const day = new Date(0);
+	const moment = DateTime.fromMillis(0, { zone: 'Asia/Tokyo' });
+
+	it('has its dates as text, however deep they are', () => {
+		const given = { day, list: [{ moment }, day, 5], text: 'a', none: null };
+		expect(jsonValue.parse(given)).toEqual({
+			day: '1970-01-01T00:00:00.000Z',
+			list: [{ moment: '1970-01-01T09:00:00.000+09:00' }, '1970-01-01T00:00:00.000Z', 5],
+			text: 'a',
+			none: null,
+		});
+		expect(given.day).toBe(day);
+		expect(jsonValue.parse(day)).toBe('1970-01-01T00:00:00.000Z');
+	});
+
+	it('is not copied where it has no date', () => {
+		const given = { list: [{ text: 'a' }], none: new Date(NaN) };
+		expect(jsonValue.parse(given)).toBe(given);
+	});
+
+	it('stays as it is where it is nested too deeply', () => {
+		let deep: unknown = day;
+		for (let level = 0; level < 20_000; level++) deep = { deep };
+		expect(jsonValue.parse(deep)).toBe(deep);
+		expect(withSortedKeys(deep)).toBe(deep);
+	});
+
+	/** The same value, with the keys of each object in the opposite order. */
+	const reversed = (value: unknown): unknown => {
+		if (Array.isArray(value)) return value.map(reversed);
+		if (typeof value !== 'object' || value === null) return value;
+		const entries = Object.entries(value).map(([key, inner]) => [key, reversed(inner)] as const);
+		return Object.fromEntries(entries.reverse());
+	};
+
+	it('has one text, in whatever order its keys come, and stays the same value', () => {
+		fc.assert(
+			fc.property(fc.jsonValue(), (value) => {
+				const sorted = withSortedKeys(value);
+				expect(sorted).toEqual(value);
+				expect(JSON.stringify(withSortedKeys(reversed(value)))).toBe(JSON.stringify(sorted));
+			}),
+		);
+	});
+});
+
+describe('JSON', () => {
+	it('is read as it was written, whatever the value', () => {
+		fc.assert(
+			fc.property(fc.jsonValue(), (value) => {
+				const text = JSON.stringify(value);
+				expect(exactJson(text)).toEqual(JSON.parse(text));
+			}),
+		);
+	});
+
+	it('keeps each digit of an integer, as text where JavaScript would round it', () => {
+		fc.assert(
+			fc.property(fc.bigInt(), (integer) => {
+				const isExact =
+					BigInt(Number(integer)) === integer && String(Number(integer)) === `${integer}`;
+				const expected = isExact ? Number(integer) : `${integer}`;
+				expect(exactJson(`{"id":${integer}}`)).toEqual({ id: expected });
+			}),
+		);
+	});
+
+	it.each([
+		['in a text', '["-12345678901234567891"]', ['-12345678901234567891']],
+		['behind a quote in a text', '["\\"12345678901234567891"]', ['"12345678901234567891']],
+		['of a fraction', '[0.1234567890123456789]', [Number('0.1234567890123456789')]],
+		[
+			'of a number with an exponent',
+			'[1234567890123456789e-3]',
+			[Number('1234567890123456789e-3')],
+		],
+		['that JavaScript does not round', '[9007199254740992]', [9007199254740992]],
+	])('leaves many digits alone %s', (_place, text, value) => {
+		expect(exactJson(text)).toEqual(value);
+	});
+
+	it.each([
+		['blanks are no value', ' \n', undefined],
+		['null is no value', null, undefined],
+		['a byte order mark is left out', '\ufeff{"a":1}', { a: 1 }],
+		['an object stays as it is', { a: 1 }, { a: 1 }],
+	])('in a field: %s', (_rule, given, value) => {
+		expect(jsonValue.parse(given)).toEqual(value);
+	});
+
+	it('in a field that cannot be read is refused with the reason', () => {
+		const { issues = [] } = jsonValue.safeParse('{a').error ?? {};
+		expect(issues).toEqual([
+			expect.objectContaining({ message: expect.stringMatching(/^must be JSON \(.+\)$/) }),
+		]);
+	});
+});
