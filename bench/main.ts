@@ -9,26 +9,41 @@ import { z } from 'zod';
 import { buildIfStale } from '../host/nodePackage';
 import { n8nFolder, projectRoot } from '../host/paths';
 import { changesPart } from './parts/changes';
-import { expressionsPart } from './parts/expressions';
+import { heapPart } from './parts/heap';
 import { loadPart } from './parts/load';
 import { n8nPart } from './parts/n8n';
 import { questionsPart } from './parts/questions';
 import { sourcesPart } from './parts/sources';
-import { type Row, pageOf, tableOf } from './report';
+import { unchangedPart } from './parts/unchanged';
+import { keepRows, keptRows } from './support/keptRows';
+import { type Row, figure, pageOf, tableOf } from './report';
 
-const PARTS = [n8nPart, questionsPart, sourcesPart, expressionsPart, changesPart, loadPart];
+const PARTS = [
+	n8nPart,
+	questionsPart,
+	unchangedPart,
+	sourcesPart,
+	heapPart,
+	changesPart,
+	loadPart,
+];
 
 const PAGE = path.join(projectRoot, 'docs', 'benchmarks.md');
 
 function readOptions() {
 	const names = PARTS.map(({ name }) => name);
 	const { values } = parseArgs({
-		options: { quick: { type: 'boolean', default: false }, only: { type: 'string' } },
+		options: {
+			quick: { type: 'boolean', default: false },
+			million: { type: 'boolean', default: false },
+			only: { type: 'string' },
+		},
 	});
 	const wanted = values.only?.split(',') ?? names;
 	if (wanted.some((name) => !names.includes(name)))
 		throw new Error(`--only takes ${names.join(', ')}, separated by commas`);
-	return { quick: values.quick, parts: PARTS.filter(({ name }) => wanted.includes(name)) };
+	const { quick, million } = values;
+	return { quick, million, parts: PARTS.filter(({ name }) => wanted.includes(name)) };
 }
 
 const packageSchema = z.object({ version: z.string() });
@@ -47,22 +62,26 @@ async function main(): Promise<void> {
 		process.exitCode = 1;
 		return;
 	}
-	const { quick, parts } = options;
+	const { parts, ...size } = options;
+	const { quick, million } = size;
 	// What is measured is what users install, so it has to be what the sources say.
 	await buildIfStale(console.log);
 	const started = performance.now();
 	const rows: Row[] = [];
 	for (const part of parts) {
 		console.log(`Measuring ${part.name}`);
-		rows.push(...(await part.measure({ quick })));
+		const measured = await part.measure(size);
+		rows.push(...measured);
+		if (!quick && !million) keepRows(part.name, measured);
 	}
 	const style = { ...(await resolveConfig(PAGE)), filepath: PAGE };
 	// A small trial shows how it runs, not how it stands.
 	const shown = quick ? rows.map(({ met: _, ...row }) => row) : rows;
 	console.log(await format(tableOf(shown), style));
-	if (quick || parts.length < PARTS.length) return;
-	const minutes = (performance.now() - started) / 60_000;
-	writeFileSync(PAGE, await format(pageOf(rows, minutes, n8nVersion()), style));
+	console.log(`This took ${figure((performance.now() - started) / 60_000, 1)} minutes.`);
+	const all = keptRows(PARTS.map(({ name }) => name));
+	if (quick || million || !all) return;
+	writeFileSync(PAGE, await format(pageOf(all, n8nVersion()), style));
 	console.log(`${path.relative(projectRoot, PAGE)} is written.`);
 }
 

@@ -1,117 +1,125 @@
-import axios from 'axios';
-import { range } from 'lodash';
+import { mapValues, range } from 'lodash';
 import type { INodeParameters } from 'n8n-workflow';
 
 import { projectRoot } from '../../host/paths';
 import { ECHO_ASSISTANT_ID } from '../../sandbox';
 import { byId } from '../../test/engine/support/locators';
-import { createNodeEngine } from '../../test/engine/support/nodeEngine';
-import { type Part, added } from '../report';
-import { runInChild, serveTask, timed } from '../support/processes';
-import { type Target, onServer } from '../support/server';
+import { type NodeEngine, createNodeEngine } from '../../test/engine/support/nodeEngine';
+import { type Part, bounded, compared } from '../report';
+import { type Cost, runInChild, serveTask, timed } from '../support/processes';
+import { type Server, onServer } from '../support/server';
 
-/** Where a question is asked: in a new conversation, on a thread that is there, or under a key. */
-type Place = 'new' | 'existing' | 'key';
-
-/** Questions, one after another. */
+/** Rounds of so many questions of each kind. */
 interface QuestionTask {
-	target: Target;
-	by: 'node' | 'hand';
-	place: Place;
+	rounds: number;
 	questions: number;
 }
 
-const PLACES: Record<Place, string> = {
-	new: 'in a new conversation',
-	existing: 'on a thread',
-	key: 'under a key',
+/** What a question took in each round. */
+interface QuestionCost {
+	cpuSeconds: number[];
+	requests: number[];
+}
+
+type Kind = keyof typeof KINDS | 'single';
+
+/**
+ * Where a question is asked, how many requests somebody would send for it by hand, and how many the node may. By hand,
+ * nothing finds a conversation by a key.
+ */
+const KINDS = {
+	new: { title: 'in a new conversation', byHand: '2', requests: 3, most: 4 },
+	existing: { title: 'on a thread', byHand: '1', requests: 6, most: 8 },
+	key: { title: 'with a key', byHand: '1, with a thread that is known', requests: 7, most: 8 },
 };
 
+const SINGLE = 'one request of the node, Assistant: Get';
+
 const MESSAGE = 'How do I descale the machine?';
-const ANSWER = `Echo: ${MESSAGE}`;
 
-/** What the node adds to a question that somebody would send by hand. However fast a model is, it adds this. */
-const MOST_ADDED_MS = 100;
+/** How long a model takes: long enough that the node waits for it. */
+const MODEL_MS = 50;
 
-/** How long a question takes, beside what somebody would send by hand. */
+/** What a question takes of the processor and of the server, however fast the model is. */
 export const questionsPart: Part = {
 	name: 'questions',
 	measure: async ({ quick }) => {
-		const modelMs = quick ? 500 : 3000;
-		const questions = quick ? 2 : 4;
-		const rows = [];
-		for (const place of Object.keys(PLACES) as Place[]) {
-			const node = await ask({ by: 'node', place, questions }, modelMs);
-			// By hand nothing finds a conversation by a key: it goes to a thread that is known.
-			const beside = place === 'key' ? 'existing' : place;
-			const hand = await ask({ by: 'hand', place: beside, questions }, modelMs);
-			const what = `a question ${PLACES[place]}, a model of ${modelMs / 1000} s: added by the node`;
-			rows.push(added(what, node, ['by hand', hand], { unit: ' ms', most: MOST_ADDED_MS }));
-		}
-		return rows;
+		const task: QuestionTask = { rounds: quick ? 2 : 5, questions: quick ? 2 : 30 };
+		const { single, ...asked } = await runInChild<Record<Kind, QuestionCost>>(__filename, task);
+		return (Object.keys(KINDS) as Array<keyof typeof KINDS>).flatMap((kind) => {
+			const { title, byHand, requests, most } = KINDS[kind];
+			const times = [asked[kind].cpuSeconds, single.cpuSeconds] as const;
+			const beside = `by hand: ${byHand}`;
+			return [
+				compared(`processor time of a question ${title}`, times[0], [SINGLE, times[1]], { most }),
+				bounded(
+					`requests of a question ${title}`,
+					asked[kind].requests,
+					{ most: requests },
+					{ beside },
+				),
+			];
+		});
 	},
 };
 
-/** The milliseconds of each question after the first, which loads code. */
-async function ask(work: Omit<QuestionTask, 'target'>, modelMs: number) {
-	return await onServer('sandbox', async (server) => {
-		const slow = { ms: modelMs, do: 'run' as const };
-		await server.ask('faults', [
-			{ endpoint: 'E4', ...slow },
-			{ endpoint: 'runs', ...slow },
-		]);
-		const task: QuestionTask = { ...work, target: server.target };
-		const { seconds } = await runInChild<{ seconds: number[] }>(__filename, task);
-		return seconds.slice(1).map((one) => 1000 * one);
-	});
-}
-
-async function askAll({ questions, by, place, target }: QuestionTask) {
-	const client = axios.create({
-		baseURL: `${target.credential.baseUrl}/api/ai`,
-		headers: { Authorization: `Bearer ${target.credential.accessToken}` },
-		proxy: false,
-	});
-	/** A conversation (E13). */
-	const newThread = async () =>
-		(await client.post<{ threadId: string }>('/conversations', {})).data.threadId;
-	/** A run that is waited for (E4). */
-	const runByHand = async (threadId: string) => {
-		const input = { action: 'send', message: { input: { input: MESSAGE } } };
-		const body = { assistant_id: ECHO_ASSISTANT_ID, input };
-		return (await client.post<{ content: string }>(`/threads/${threadId}/runs/wait`, body)).data
-			.content;
-	};
-	const known = await newThread();
-	const runByNode = by === 'node' ? await questionNode(target, place, known) : undefined;
-	const seconds: number[] = [];
-	for (const _ of range(questions)) {
-		const taken = await timed(async () =>
-			runByNode ? await runByNode() : await runByHand(place === 'new' ? await newThread() : known),
-		);
-		if (taken.result !== ANSWER) throw new Error(`The answer was ${String(taken.result)}`);
-		seconds.push(taken.seconds);
-	}
-	return { seconds };
-}
-
-/** Thread: Ask and Wait in n8n's engine. */
-async function questionNode({ credential }: Target, place: Place, threadId: string) {
+/** In a process of its own: asks in turns. */
+async function runInProcess({ rounds, questions }: QuestionTask) {
 	const engine = await createNodeEngine(projectRoot);
+	return await onServer('sandbox', async (server) => {
+		const slow = { ms: MODEL_MS, do: 'run' as const };
+		await server.ask('faults', [{ endpoint: 'runs', ...slow }]);
+		const first = await run(engine, server, { threadSource: 'new' });
+		const threadId = byId(String(first.threadId));
+		const ways: Record<Kind, () => Promise<unknown>> = {
+			single: async () => await run(engine, server, { resource: 'assistant', operation: 'get' }),
+			new: async () => await run(engine, server, { threadSource: 'new' }),
+			existing: async () => await run(engine, server, { threadSource: 'existing', threadId }),
+			key: async () => {
+				await run(engine, server, { threadSource: 'key', conversationKey: 'visitor' });
+			},
+		};
+		const costs = mapValues(ways, (): QuestionCost => ({ cpuSeconds: [], requests: [] }));
+		// The first round has all code compiled, and makes the conversation of the key.
+		for (const round of range(rounds + 1))
+			for (const kind of Object.keys(ways) as Kind[]) {
+				const cost = await costOf(server, questions, ways[kind]);
+				if (round === 0) continue;
+				costs[kind].cpuSeconds.push(cost.cpuSeconds / questions);
+				costs[kind].requests.push(cost.requests / questions);
+			}
+		return costs;
+	});
+}
+
+async function costOf(
+	server: Server,
+	times: number,
+	work: () => Promise<unknown>,
+): Promise<Pick<Cost, 'cpuSeconds'> & { requests: number }> {
+	const before = await server.ask('arrived');
+	const { cpuSeconds } = await timed(async () => {
+		for (const _ of range(times)) await work();
+	});
+	const after = await server.ask('arrived');
+	return { cpuSeconds, requests: after.requests - before.requests };
+}
+
+/** Runs the node, which asks a question if nothing else is said. */
+async function run(engine: NodeEngine, { target }: Server, given: INodeParameters) {
 	const parameters: INodeParameters = {
 		resource: 'thread',
 		operation: 'run',
-		threadSource: place,
 		message: MESSAGE,
 		assistantId: byId(ECHO_ASSISTANT_ID),
-		threadId: byId(threadId),
-		conversationKey: `visitor ${process.pid}`,
+		...given,
 	};
-	return async () => {
-		const { items, error } = await engine.run({ parameters, credential });
-		if (error) throw error;
-		return items[0]?.json.output;
-	};
+	const { items, error } = await engine.run({ parameters, credential: target.credential });
+	if (error) throw error;
+	const json = items[0]?.json ?? {};
+	if (parameters.operation === 'run' && json.output !== `Echo: ${MESSAGE}`)
+		throw new Error(`The answer was ${JSON.stringify(json)}`);
+	return json;
 }
 
-if (require.main === module) serveTask(askAll);
+if (require.main === module) serveTask(runInProcess);

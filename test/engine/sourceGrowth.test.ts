@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-import { type Night, runNight } from 'bench/parts/sources';
+import { type Night, runNight } from 'bench/support/nights';
 import { exponent } from 'bench/report';
 import { startBareServer } from 'bench/support/bareServer';
 import type { Arrived } from 'bench/support/server';
