@@ -9,6 +9,7 @@ import { z } from 'zod';
 import { buildIfStale } from '../host/nodePackage';
 import { n8nFolder, projectRoot } from '../host/paths';
 import { changesPart } from './parts/changes';
+import { filesPart } from './parts/files';
 import { heapPart } from './parts/heap';
 import { loadPart } from './parts/load';
 import { n8nPart } from './parts/n8n';
@@ -22,6 +23,7 @@ const PARTS = [
 	n8nPart,
 	questionsPart,
 	unchangedPart,
+	filesPart,
 	sourcesPart,
 	heapPart,
 	changesPart,
