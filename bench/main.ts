@@ -15,6 +15,7 @@ import { loadPart } from './parts/load';
 import { n8nPart } from './parts/n8n';
 import { questionsPart } from './parts/questions';
 import { sourcesPart } from './parts/sources';
+import { turnsPart } from './parts/turns';
 import { unchangedPart } from './parts/unchanged';
 import { keepRows, keptRows } from './support/keptRows';
 import { type Row, figure, pageOf, tableOf } from './report';
@@ -24,6 +25,7 @@ const PARTS = [
 	questionsPart,
 	unchangedPart,
 	filesPart,
+	turnsPart,
 	sourcesPart,
 	heapPart,
 	changesPart,
