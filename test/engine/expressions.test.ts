@@ -168,3 +168,37 @@ describe('an expression that gives nothing', () => {
 		expect(written()).toEqual([]);
 	});
 });
+
+describe('an expression that reads the field beside its own', () => {
+	it.each([
+		['Fixed', 'A manual', 'A manual'],
+		['an expression', '={{ $json.text }}', 'About a'],
+	])('gets its value, which is %s', async (_, description, expected) => {
+		const extKnowledgebaseId = '={{ $parameter["&description"] + "!" }}';
+		const parameters: INodeParameters = {
+			resource: 'knowledgebase',
+			operation: 'create',
+			name: 'Manuals',
+			additionalFields: { description, extKnowledgebaseId },
+		};
+		const { error } = await fixture.run(parameters, { items: [{ json: { text: 'About a' } }] });
+		expect(error).toBeUndefined();
+		expect(sent().at(-1)?.body).toMatchObject({
+			description: expected,
+			extKnowledgebaseId: `${expected}!`,
+		});
+	});
+
+	it('gets that of its own row', async () => {
+		const values = [
+			{ key: 'a', content: 'one' },
+			{ key: '={{ $parameter["&content"] + "!" }}', content: 'two' },
+		];
+		const { error } = await submit(
+			{ ...TEXTS, documentSettings: { metadataRows: { values } } },
+			{ items: [{ json: { name: 'a', text: 'A text' } }] },
+		);
+		expect(error).toBeUndefined();
+		expect(sent('E3')[0]?.body).toMatchObject([{ metadata: { a: 'one', 'two!': 'two' } }]);
+	});
+});

@@ -1,4 +1,4 @@
-import { attempt, isError, isNil, isObject, memoize, set } from 'lodash';
+import { attempt, get, has, isError, isNil, isObject, memoize, set, toPath } from 'lodash';
 import type { IExecuteFunctions, INode } from 'n8n-workflow';
 
 import { type IdentityOptions, identityValue } from '../payloads/identity';
@@ -76,6 +76,22 @@ function named(field: string, read: () => unknown): unknown {
 	throw outcome;
 }
 
+/** Matches an expression that may read the parameter beside its own, e.g. `$parameter["&description"]`. */
+const READS_SIBLING = /\$parameter[^]*&/;
+
+/**
+ * Lets n8n evaluate an expression. n8n finds the parameters beside it only if it reads their whole collection, which
+ * evaluates them as well.
+ */
+function byN8n({ context, index, node }: Place, expression: string, path: string): unknown {
+	const read = (from: string): unknown =>
+		context.getNodeParameter(from, index, expression, { skipValidation: true });
+	const steps = READS_SIBLING.test(expression) ? toPath(path) : [];
+	const above = steps.slice(0, -1).map((step) => `[${JSON.stringify(step)}]`);
+	if (above.length === 0 || !has(node.parameters, steps)) return read(path);
+	return get(read(above.join('')), steps.slice(-1));
+}
+
 /**
  * Evaluates an expression of a parameter as n8n does it.
  *
@@ -83,14 +99,9 @@ function named(field: string, read: () => unknown): unknown {
  * @param field the name of the parameter for error messages
  */
 export const valueOf = (place: Place, expression: string, path: string, field: string): unknown =>
-	once(place, path, () => {
-		const { context, index } = place;
-		const byN8n = () =>
-			context.getNodeParameter(path, index, expression, {
-				skipValidation: true,
-			}) as unknown;
-		return named(field, () => evaluate(place, expression.slice(1), byN8n));
-	});
+	once(place, path, () =>
+		named(field, () => evaluate(place, expression.slice(1), () => byN8n(place, expression, path))),
+	);
 
 /** Evaluates an expression of a parameter part by part. Returns its value, or the part that is missing. */
 export const identityOf = (
