@@ -1,7 +1,7 @@
 import { range } from 'lodash';
 import type { INodeParameters, INodeProperties } from 'n8n-workflow';
 
-import { runOptions } from 'nodes/XpertAi/operations/thread/run/fields';
+import { runOptions } from 'nodes/XpertAi/operations/thread/run/options';
 import { ECHO_ASSISTANT_ID, type FaultRule, INTERRUPTING_INPUT, SAYING_ASSISTANT } from 'sandbox';
 import { clock } from './support/clock';
 import { byId } from './support/locators';

@@ -9,7 +9,7 @@ import { Citations } from '../../../threads/citations';
 import { stepsOf } from '../../../threads/runEvents';
 import { type Source, sourcesOf } from '../../../threads/sources';
 import { requestOf, waitingMessage } from '../../../threads/tasks';
-import type { RunOptions } from './fields';
+import type { RunOptions } from './options';
 import { filterReport } from './filterReport';
 import { chatSessionOf } from './runRequest';
 

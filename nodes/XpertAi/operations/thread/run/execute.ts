@@ -22,7 +22,7 @@ import { deleteConversation } from '../../../threads/conversation';
 import { listRuns } from '../../../threads/runsApi';
 import { answerOf, FACTS, forAudience } from './answerOutput';
 import { Chat } from './chat';
-import { runSettingsSchema } from './fields';
+import { runSettingsSchema } from './options';
 import { filterHint, type FilterReport } from './filterReport';
 import { prepare } from './prepareRun';
 import { runProgress } from './runClient';

@@ -10,7 +10,7 @@ import { readStateById, waitById } from '../../../runs/runById';
 import type { RunIds } from '../../../threads/runsApi';
 import { MINUTE_MS } from '../../../transport/clock';
 import { answerOf, forAudience } from './answerOutput';
-import { runSettingsSchema } from './fields';
+import { runSettingsSchema } from './options';
 import { clientOf, clientWithTimeout, runProgress } from './runClient';
 import { resultError } from './runErrors';
 

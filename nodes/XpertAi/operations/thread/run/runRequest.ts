@@ -21,7 +21,8 @@ import {
 	type RunKind,
 } from '../../../runs/runBody';
 import { type Row, rowName, valuesOfRows } from '../../shared/rowValues';
-import { askedFields, decisionField, runOptions, runSettingsSchema } from './fields';
+import { askedFields, decisionField } from './fields';
+import { runOptions, runSettingsSchema } from './options';
 
 const threadSource = z.enum(['auto', 'new', 'key', 'existing']);
 

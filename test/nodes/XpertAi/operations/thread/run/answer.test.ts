@@ -3,7 +3,7 @@ import { get } from 'lodash';
 import { Chat } from 'nodes/XpertAi/operations/thread/run/chat';
 import { answerOf } from 'nodes/XpertAi/operations/thread/run/answerOutput';
 import { filterReport } from 'nodes/XpertAi/operations/thread/run/filterReport';
-import type { RunOptions } from 'nodes/XpertAi/operations/thread/run/fields';
+import type { RunOptions } from 'nodes/XpertAi/operations/thread/run/options';
 import type { Completed } from 'nodes/XpertAi/runs/result';
 import type { CitationStyle } from 'nodes/XpertAi/threads/citations';
 import { eventsOn, type Part, RunEvents, stepsOf } from 'nodes/XpertAi/threads/runEvents';

@@ -5,11 +5,11 @@ import type { IBinaryData, IExecuteFunctions, INodeParameters } from 'n8n-workfl
 import { XpertAi } from 'nodes/XpertAi/XpertAi.node';
 import { Item } from 'nodes/XpertAi/execution/item';
 import {
-	attachments,
 	decideFields,
 	retryRunFields,
 	runFields,
 } from 'nodes/XpertAi/operations/thread/run/fields';
+import { attachments } from 'nodes/XpertAi/operations/thread/run/options';
 import { readRunRequest, runBodyOf } from 'nodes/XpertAi/operations/thread/run/runRequest';
 import { derivedId } from 'nodes/XpertAi/payloads/ids';
 import type { RunKind } from 'nodes/XpertAi/runs/runBody';
