@@ -21,7 +21,7 @@ const OPERATIONS: Array<[string, INodeParameters]> = [
 
 describe.each(OPERATIONS)('Runs at Once of %s', (_, parameters) => {
 	it('may be 50, as its field says', async () => {
-		const said = await refusal({ ...parameters, options: { concurrency: 50 } });
+		const said = await refusal({ ...parameters, tuning: { concurrency: 50 } });
 		expect(said).not.toContain('Runs at Once');
 	});
 
@@ -30,7 +30,7 @@ describe.each(OPERATIONS)('Runs at Once of %s', (_, parameters) => {
 		['at least 1, but is 0', 0],
 	])('fails its item with: %s', async (demand, concurrency) => {
 		const { outputs } = await fixture.run(
-			{ ...parameters, options: { concurrency } },
+			{ ...parameters, tuning: { concurrency } },
 			{ items: [{ json: { thread: RUN } }], onError: 'continueErrorOutput' },
 		);
 		expect(outputs[1]?.[0]?.json.error).toMatch(new RegExp(`^"Runs at Once".* must be ${demand}`));

@@ -1,6 +1,6 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import path from 'node:path';
-import { get, merge } from 'lodash';
+import { get, merge, omit } from 'lodash';
 import { loadOutputSchema } from 'n8n-core';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
@@ -46,9 +46,9 @@ function recordedAnswers(endpoint: string): Array<Exchange['response']> {
 /** A good call; Xpert AI's own two routes are shown for a document that is being processed. */
 function parametersOf({ endpoint, good }: (typeof OPERATIONS)[number]): INodeParameters {
 	const { knowledgebaseId } = fixture.world;
-	const { options, ...all } = good(fixture.world);
+	const given = good(fixture.world);
 	// A run tells most where it is followed by its ID.
-	const parameters = endpoint === 'E4' || !options ? all : { ...all, options };
+	const parameters = endpoint === 'E4' ? omit(given, 'tuning') : given;
 	if (endpoint !== 'process' && endpoint !== 'status') return parameters;
 	const { id: documentIds } = fixture.sandbox.store.putDocument({ knowledgebaseId, ...PROCESSED });
 	return { ...parameters, knowledgebaseId, documentIds };

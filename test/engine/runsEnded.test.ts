@@ -53,7 +53,7 @@ interface More {
 	cancels?: number;
 }
 
-const ONE_REQUEST = ask({ options: { inOneRequest: true } });
+const ONE_REQUEST = ask({ tuning: { inOneRequest: true } });
 const CANCELLING = { options: { whenGivenUp: 'cancel' } };
 const SLOW_START = [LASTS, slow('runs', 'after')];
 const onItsOwn = ask({ ...ON_ITS_OWN, ...CANCELLING });

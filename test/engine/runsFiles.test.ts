@@ -136,7 +136,7 @@ describe('an upload that fails', () => {
 	it('goes to the error output with the new conversation, and the others go on', async () => {
 		add({ ...refuse, nth: 2 });
 		const { outputs } = await fixture.run(
-			read({ threadSource: 'new', options: { concurrency: 1 } }),
+			read({ threadSource: 'new', tuning: { concurrency: 1 } }),
 			{
 				items: [asks('', otters()), asks('', otters()), asks('', otters())],
 				onError: 'continueErrorOutput',

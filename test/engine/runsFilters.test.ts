@@ -148,13 +148,13 @@ describe('a value for the filter of a tool', () => {
 
 	it('proves itself also where one request waits for the answer', async () => {
 		const assistant = putTool(fixture.sandbox, { fixed: BY_HUMAN });
-		const inOneRequest = true;
-		const { filter, found } = await asks(assistant, { ...department('hr'), inOneRequest });
+		const tuning = { inOneRequest: true };
+		const { filter, found } = await asks(assistant, department('hr'), { tuning });
 		expect({ filter, found }).toEqual({
 			filter: { status: 'applied', hitCount: 1 },
 			found: ['hr.md'],
 		});
-		const without = await asks(assistant, { inOneRequest });
+		const without = await asks(assistant, {}, { tuning });
 		expect(without.filter).toEqual({ status: 'notSearched', hitCount: 0, reason: MISSING });
 	});
 

@@ -206,7 +206,7 @@ describe("a thread with a run of somebody else's", () => {
 			created_at: '2020-01-01T00:00:00.000Z',
 		};
 		add(answering('listRuns', 200, { nth: 1, body: [theirs] }));
-		const { json, error } = await call(ask({ options: { whenBusy: 'fail' } }), 'ours', thread);
+		const { json, error } = await call(ask({ tuning: { whenBusy: 'fail' } }), 'ours', thread);
 		if (isBusy) expect(error).toMatch(/^Another run is active on this thread \(theirs, since/);
 		else expect(json).toMatchObject(ANSWERED);
 	});
@@ -249,7 +249,7 @@ describe('an end with a task', () => {
 			onThread(thread, { do: 'run', ms: 500, outcome }),
 		);
 		await occupy(fixture.sandbox, thread, message('theirs'));
-		return await call(ask({ options: { whenBusy: 'run' } }), 'ours', thread);
+		return await call(ask({ tuning: { whenBusy: 'run' } }), 'ours', thread);
 	}
 
 	it('of its own step, beside another run, is no wait: the answer comes when both have ended', async () => {
@@ -389,7 +389,7 @@ describe('a message that is answered again', () => {
 		await call(ask(), 'ours', thread);
 		add(onOthers(thread, { do: 'run', ms: 700 }), { ...BROKEN, endpoint: 'runs' });
 		await occupy(fixture.sandbox, thread, message('ours'));
-		const { error } = await call(again({ options: { whenBusy: 'run' } }), '', thread);
+		const { error } = await call(again({ tuning: { whenBusy: 'run' } }), '', thread);
 		expect(error).toMatch(/^It is not known whether the request has reached/);
 		expect(stored(thread)).toHaveLength(2);
 	});

@@ -28,8 +28,10 @@ const next = (rule: FaultRule): FaultRule => ({ endpoint: 'E4', nth: 1, ...rule 
 const answers = (body: unknown, when: 'before' | 'after' = 'after') =>
 	next({ do: 'status', when, status: 201, body, contentType: 'application/json' });
 
-const call = async (parameters: INodeParameters, words?: string, thread?: string, options = {}) =>
-	await runs({ ...parameters, options: { inOneRequest: true, ...options } }, words, thread);
+const call = async (parameters: INodeParameters, words?: string, thread?: string, tuning = {}) =>
+	await runs({ ...parameters, tuning: { inOneRequest: true, ...tuning } }, words, thread);
+
+const until = (deadlineMinutes: number) => ({ options: { deadlineMinutes } });
 
 const NEW = ask({ threadSource: 'new' });
 const OURS = 'Echo: ours';
@@ -63,7 +65,7 @@ const showsNothing = (thread: string, status: string | null = null): FaultRule =
 
 it('one request is not offered together with what cancels a run, which it cannot', () => {
 	const hidden = (runOptions.options as INodeProperties[]).filter(
-		({ displayOptions }) => displayOptions?.hide?.inOneRequest,
+		({ displayOptions }) => displayOptions?.hide?.['/tuning.inOneRequest'],
 	);
 	expect(hidden.map(({ name }) => name)).toEqual(['whenGivenUp']);
 });
@@ -91,7 +93,7 @@ describe('a thread on which another run goes on', () => {
 		await theyAsk(thread, 60_000);
 		const busy = await call(ask(), 'ours', thread, { whenBusy: 'fail' });
 		expect(busy.error).toBe('Another run is active on this thread');
-		const late = await call(ask(), 'ours', thread, { deadlineMinutes: 0.005 });
+		const late = await call(ask(until(0.005)), 'ours', thread);
 		expect(late.error).toBe('Another run was still active on the thread when the deadline came');
 		expect(sent('E4')).toHaveLength(2);
 		const { json } = await call(ask(), 'ours', thread, { whenBusy: 'run' });
@@ -135,7 +137,7 @@ describe('what cannot begin', () => {
 		['a decision that nothing waits for', itself, [], NOTHING_WAITS, decide()],
 	])('is %s', async (_, threadOf, faults, words, parameters = ask()) => {
 		const thread = await said('before', ...faults);
-		const { error } = await call(parameters, 'ours', threadOf(thread), { deadlineMinutes: 0.01 });
+		const { error } = await call({ ...parameters, ...until(0.01) }, 'ours', threadOf(thread));
 		expect(error).toBe(words);
 		expect(sent('E4').filter(({ status }) => status === 201)).toHaveLength(1);
 	});
@@ -195,7 +197,7 @@ describe('an answer', () => {
 
 	it('whose thread stays unreadable is beside the error: what became of the run is not known', async () => {
 		const thread = await said('before', answering('E15', 403, { nth: range(2, 99) }));
-		const { error, details } = await call(ask(), 'ours', thread, { deadlineMinutes: 2 });
+		const { error, details } = await call(ask(until(2)), 'ours', thread);
 		expect(error).toBe('The server answered, but what became of the run is not known');
 		expect(details).toMatchObject({ unverified: 'Echo: ours', threadId: thread, status: 'failed' });
 	});
@@ -320,7 +322,7 @@ describe('a wait that breaks', () => {
 		['to confirm is told as it went where nobody decides', 'confirm', undefined, undefined],
 	])('of a decision %s', async (_, ours, theirs, expected) => {
 		const thread = await said(QUESTION, UNREAD);
-		const deciding = call(decide({ decision: ours }), '', thread, { deadlineMinutes: 0.02 });
+		const deciding = call(decide({ decision: ours, ...until(0.02) }), '', thread);
 		await clock.until(() => sent('E4').length >= 2);
 		if (theirs) await decideAsOthers(fixture.sandbox, thread, theirs);
 		const { json, error, details } = await deciding;

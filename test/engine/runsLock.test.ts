@@ -169,8 +169,8 @@ describe('a run', () => {
 		['that is started', ask({ operation: 'start' }), TAKEN],
 		['that answers again', again(), TAKEN],
 		['that is decided', decide(), TAKEN],
-		['that runs all the same', ask({ options: { whenBusy: 'run' } }), ['listRuns', 'runs']],
-		['in one request', ask({ options: { inOneRequest: true } }), ['E15', 'E4']],
+		['that runs all the same', ask({ tuning: { whenBusy: 'run' } }), ['listRuns', 'runs']],
+		['in one request', ask({ tuning: { inOneRequest: true } }), ['E15', 'E4']],
 	])('%s takes the lock, or none', async (_, parameters, first) => {
 		const thread = await newThread();
 		const words = parameters.operation === 'decide' ? INTERRUPTING_INPUT : 'before';
@@ -183,7 +183,7 @@ describe('a run', () => {
 		expect(locksOf(thread)).toBe(false);
 	});
 
-	const FAIL = { options: { whenBusy: 'fail' } };
+	const FAIL = { tuning: { whenBusy: 'fail' } };
 
 	it('that does not wait for others waits up to 5 s for the lock, then the list decides', async () => {
 		const thread = await newThread();

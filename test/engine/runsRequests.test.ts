@@ -101,7 +101,7 @@ describe('what others have left on a thread', () => {
 
 	it('is not answered again where the first question died', async () => {
 		const { thread, dead = '' } = await deadThread();
-		const { failed } = await call(again({ options: { whenBusy: 'run' } }), '', thread);
+		const { failed } = await call(again({ tuning: { whenBusy: 'run' } }), '', thread);
 		expect(failed?.json.error).toBe('The first question of this thread has not ended');
 		expect(detailsOf(failed).description).toContain(`Cancel the run ${dead}`);
 		expect(fixture.sandbox.requests.of('runs')).toEqual([]);

@@ -34,9 +34,9 @@ const contents = (thread: string) =>
 	fixture.sandbox.store.threads.get(thread)?.messages.map(({ content }) => content);
 const pairs = (...all: string[]) => all.flatMap((one) => [one, `Echo: ${one}`]);
 
-async function say(thread: string, words = 'ours', options: INodeParameters = {}, operation = ask) {
+async function say(thread: string, words = 'ours', own: INodeParameters = {}, operation = ask) {
 	const items = [says(thread, words)];
-	const { items: out, error } = await fixture.run(operation({ options }), { items });
+	const { items: out, error } = await fixture.run(operation(own), { items });
 	return { json: out[0]?.json, error };
 }
 
@@ -76,7 +76,7 @@ describe('items', () => {
 		const threads = await newThreads(fixture.sandbox, 6);
 		add(lasting(200));
 		const items = threads.map((thread) => says(thread, 'Hi'));
-		await fixture.run(ask({ options: { concurrency: 2 } }), { items });
+		await fixture.run(ask({ tuning: { concurrency: 2 } }), { items });
 		const runs = threads.flatMap(stored);
 		const underWay = (at: number) =>
 			runs.filter(({ startedAt, endedAt = Infinity }) => startedAt <= at && at < endedAt).length;
@@ -101,7 +101,7 @@ describe('a thread on which somebody else runs', () => {
 	it('is reported at once when asked to', async () => {
 		const thread = await newThread();
 		await theyAsk(thread, 400);
-		const { error } = await say(thread, 'ours', { whenBusy: 'fail' });
+		const { error } = await say(thread, 'ours', { tuning: { whenBusy: 'fail' } });
 		expect(error?.message).toMatch(/^Another run is active on this thread \([^,]+, since [^,]+\)$/);
 		expect(error?.context.data).toMatchObject({ threadId: thread });
 		expect(arrivals(fixture.sandbox, thread)).toBe(1);
@@ -111,7 +111,7 @@ describe('a thread on which somebody else runs', () => {
 		const thread = await newThread();
 		await theyAsk(thread, 400);
 		const [theirs] = stored(thread);
-		const { items } = await fixture.run(ask({ options: { whenBusy: 'fail' } }), {
+		const { items } = await fixture.run(ask({ tuning: { whenBusy: 'fail' } }), {
 			items: [says(thread, 'ours')],
 			onError: 'continueRegularOutput',
 		});
@@ -129,14 +129,14 @@ describe('a thread on which somebody else runs', () => {
 		await say(thread, 'before');
 		const { id } = await theyAsk(thread, AN_HOUR);
 		await fixture.sandbox.killRuns();
-		const { error } = await say(thread, 'ours', { deadlineMinutes: 0.5 });
+		const { error } = await say(thread, 'ours', { options: { deadlineMinutes: 0.5 } });
 		expect(error?.message).toMatch(
 			new RegExp(
 				`on the thread \\(${id}, since .*, without a sign for 30 s\\) when the deadline came`,
 			),
 		);
 		expect(error?.description).toMatch(/Cancel Run.*"Run Anyway"/);
-		const { json } = await say(thread, 'ours', { whenBusy: 'run' });
+		const { json } = await say(thread, 'ours', { tuning: { whenBusy: 'run' } });
 		expect(json).toMatchObject({ output: 'Echo: ours', status: 'completed' });
 		expect(fixture.sandbox.store.threads.get(thread)?.status).toBe('idle');
 	});
@@ -155,7 +155,7 @@ describe('a thread on which somebody else runs', () => {
 		// What the thread holds is read once both have ended.
 		add(delaying('E15', 3_000));
 		const items = threads.map((thread) => says(thread, 'ours'));
-		const own = ask({ simplify, options: { whenBusy: 'run' } });
+		const own = ask({ simplify, tuning: { whenBusy: 'run' } });
 		const { items: out, hints } = await fixture.run(own, { items });
 		for (const { json } of out) expect(json).toMatchObject({ ...expected, remembered: false });
 		const words = `Answers overwritten on the thread by another run at the same time: ${count}.`;
@@ -167,13 +167,13 @@ describe('a thread on which somebody else runs', () => {
 });
 
 /** Somebody else begins a run between our look at the thread and our start. */
-async function meet({ ours = 600, theirs = 300, operation = ask, options = {} }) {
+async function meet({ ours = 600, theirs = 300, operation = ask, tuning = {} }) {
 	const thread = await newThread();
 	await say(thread, 'before');
 	const begun = sent('runs').length;
 	add({ endpoint: 'runs', nth: 1, do: 'delay', ms: 200 }, lasting(ours));
 	add(onOthers(thread, { do: 'run', ms: theirs }));
-	const asking = say(thread, 'ours', options, operation);
+	const asking = say(thread, 'ours', { tuning }, operation);
 	await clock.until(() => sent('runs').length > begun);
 	await occupy(fixture.sandbox, thread, message('theirs'));
 	return { ...(await asking), thread, tries: [sent('runs').length - begun, sent('cancel').length] };
@@ -199,7 +199,7 @@ describe('a run beside which somebody else has begun one', () => {
 	const lost = (when: 'before' | 'after') => losing('runs', when, { nth: 2 });
 	const unread = answering('getMessages', 403, { nth: range(1, 12, 2) });
 	const anew = { theirs: 100, operation: again };
-	const anyway = { options: { whenBusy: 'run' } };
+	const anyway = { tuning: { whenBusy: 'run' } };
 
 	it.each<[string, FaultRule[], Parameters<typeof meet>[0], string]>([
 		['goes on where others do not count', [], anyway, OURS],
@@ -233,7 +233,9 @@ it('a run has its own ID where another has begun beside it', async () => {
 	const thread = await newThread();
 	await say(thread, 'before');
 	add(lasting(200));
-	const asking = ['one', 'two'].map(async (words) => await say(thread, words, { whenBusy: 'run' }));
+	const asking = ['one', 'two'].map(
+		async (words) => await say(thread, words, { tuning: { whenBusy: 'run' } }),
+	);
 	for (const { json } of await Promise.all(asking)) {
 		const own = stored(thread).find(({ id }) => id === json?.runId);
 		expect(json?.output).toBe(`Echo: ${own?.text}`);
@@ -244,7 +246,7 @@ it('nothing is begun after the deadline, though the thread was free before', asy
 	const thread = await newThread();
 	await say(thread, `${INTERRUPTING_INPUT} first`);
 	add(delaying('E5', 700));
-	const { error } = await say(thread, 'ours', { deadlineMinutes: 0.01 });
+	const { error } = await say(thread, 'ours', { options: { deadlineMinutes: 0.01 } });
 	expect(error?.message).toBe('The run had not begun when the deadline came');
 	expect(stored(thread)).toHaveLength(1);
 });
@@ -285,7 +287,7 @@ describe('a server that does not tell of its runs', () => {
 		const others = { assistant_id: ECHO_ASSISTANT_ID, input: message('theirs') };
 		await post(fixture.sandbox, `threads/${thread}/runs`, others);
 		add(unlisted(404, { body, nth: range(2, last) }));
-		const { json, error } = await say(thread, 'ours', { deadlineMinutes: 0.5 });
+		const { json, error } = await say(thread, 'ours', { options: { deadlineMinutes: 0.5 } });
 		expect(error?.message ?? json?.output).toBe(words);
 		expect(sent('E4')).toEqual([]);
 		expect(saidOn(fixture.sandbox, thread)).toEqual(said);
@@ -294,8 +296,11 @@ describe('a server that does not tell of its runs', () => {
 
 describe('a run that blocks a thread', () => {
 	const LIMIT_MS = 6_000;
-	const SILENT = { cancelSilentMinutes: LIMIT_MS / 60_000, deadlineMinutes: 10 };
-	const SHORT = { ...SILENT, deadlineMinutes: 0.3 };
+	const SILENT = {
+		options: { deadlineMinutes: 10 },
+		tuning: { cancelSilentMinutes: LIMIT_MS / 60_000 },
+	};
+	const SHORT = { ...SILENT, options: { deadlineMinutes: 0.3 } };
 	const BUSY = /, without a sign for \d+ s\) when the deadline came$/;
 
 	/** A thread with somebody else's run, which has begun an hour ago unless it is young. */
@@ -339,13 +344,18 @@ describe('a run that blocks a thread', () => {
 	const deaf = answering('join', 502);
 
 	it.each<[string, Parameters<typeof blocked>[0], INodeParameters, FaultRule[]]>([
-		['where nothing is allowed to', {}, { cancelSilentMinutes: 0 }, []],
-		['where it began less than thrice as long ago', { age: 0 }, { cancelSilentMinutes: 0.2 }, []],
+		['where nothing is allowed to', {}, { tuning: { cancelSilentMinutes: 0 } }, []],
+		[
+			'where it began less than thrice as long ago',
+			{ age: 0 },
+			{ tuning: { cancelSilentMinutes: 0.2 } },
+			[],
+		],
 		['where it cannot be heard', {}, {}, [deaf]],
-	])('is not cancelled %s', async (_, blocking, options, faults) => {
+	])('is not cancelled %s', async (_, blocking, own, faults) => {
 		const { thread, run } = await blocked(blocking);
 		add(...faults);
-		const { error } = await say(thread, 'ours', { ...SHORT, ...options });
+		const { error } = await say(thread, 'ours', { ...SHORT, ...own });
 		expect(error?.message).toMatch(BUSY);
 		expect(error?.message).toContain(`(${run.id}, since `);
 		expect(sent('cancel')).toEqual([]);
@@ -390,7 +400,7 @@ describe('a run that blocks a thread', () => {
 		const { thread, run } = await blocked({});
 		const heardBy = () => fixture.sandbox.store.speeches.get(run.id)?.heardBy;
 		add(answering('run', 403), answering('listRuns', 403, { nth: [2, 3] }));
-		const calling = say(thread, 'ours', { ...SILENT, cancelSilentMinutes: 0 });
+		const calling = say(thread, 'ours', { ...SILENT, tuning: { cancelSilentMinutes: 0 } });
 		await clock.until(() => sent('join').length >= 1);
 		await clock.settled();
 		expect(heardBy()).toBe(1);

@@ -208,6 +208,13 @@ export const optionsField = (options: INodeProperties[]): INodeProperties =>
 		options: inPanelOrder(options),
 	});
 
+/** A collection of what few need, shown below the options. */
+export const tuningField = (displayName: string, settings: INodeProperties[]): INodeProperties =>
+	groupField('tuning', displayName, undefined, {
+		placeholder: 'Add setting',
+		options: inPanelOrder(settings),
+	});
+
 /** Names of the collections that group fields in the panel, but not in the request body. */
 const CONTAINERS = ['additionalFields', 'updateFields', 'filters'];
 

@@ -112,12 +112,13 @@ const READS_AT_ONCE = 5;
 const wholeNumber = z.number().int().min(1);
 
 /**
- * Reads the option Requests at Once of the first item.
+ * Reads how many requests or runs the first item allows at once.
  *
- * @throws NodeOperationError if the option is invalid
+ * @param name the parameter that says so
+ * @throws NodeOperationError if the parameter is invalid
  */
-export const atOnceOf = ([first]: Item[]): number =>
-	first?.setting('options.concurrency', wholeNumber) ?? 1;
+export const atOnceOf = ([first]: Item[], name = 'options.concurrency'): number =>
+	first?.setting(name, wholeNumber) ?? 1;
 
 /**
  * Runs `work` for each item. The output keeps the order of the items.

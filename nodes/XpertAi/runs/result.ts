@@ -164,7 +164,7 @@ export function timedOut(what: string, advice?: string): NoAnswer {
 }
 
 export const HANGING_ADVICE =
-	'If its server was restarted, the run may never end: end it with Thread: Cancel Run, or set "When the Thread Is Busy" to "Run Anyway".';
+	'If its server was restarted, the run may never end: end it with Thread: Cancel Run, or set "When the Thread Is Busy" in Tuning to "Run Anyway".';
 
 export const STILL_RUNNING = timedOut(
 	'The run was still going on',

@@ -77,7 +77,7 @@ const saying = (threadId: string, message = 'hello there'): INodeParameters => (
 });
 
 /** By the one route of the contract (E4). */
-const IN_ONE_REQUEST = { options: { inOneRequest: true } };
+const IN_ONE_REQUEST = { tuning: { inOneRequest: true } };
 
 /** What says so to the assistant. */
 const HELLO = {

@@ -226,7 +226,8 @@ const RUN_WITH_FILE: MatrixOperation = {
 	meets: { endpoint: 'E12' },
 	parameters: (world) => ({
 		...caseTitled('thread: run').good(world),
-		options: { attachments: 'data', inOneRequest: true },
+		options: { attachments: 'data' },
+		tuning: { inOneRequest: true },
 	}),
 	answer: () => JSON.stringify({ id: OTHER_ID }),
 	not: ANOTHER_RECORD,

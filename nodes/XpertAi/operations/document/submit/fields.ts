@@ -14,6 +14,7 @@ import {
 	simplifyFields,
 	textField,
 	timeoutOption,
+	tuningField,
 } from '../../../execution/fields';
 import { knowledgebaseLocator } from '../../../pickers/locators';
 import { parserFields, typedRowsField } from '../../shared/fields';
@@ -259,42 +260,39 @@ const submitOptions = optionsField([
 ]);
 
 /** What few need: speed, limits, and the repair of a source. */
-const submitTuning = groupField('tuning', 'Tuning and Repair', undefined, {
-	placeholder: 'Add setting',
-	options: inPanelOrder([
-		...displayedIf(IF_REMEMBERED, [
-			booleanField(
-				'forgetDamage',
-				'Forget Earlier Damage',
-				'Whether to stop reporting that notes of this source were lost. Switch it on for one run.',
-			),
-		]),
-		numberField('batchSize', 'Batch Size', 'Max number of documents in one request', {
-			typeOptions: wholeFrom(1),
-			default: 100,
-		}),
-		numberField('batchMegabytes', 'Batch Size (MB)', 'Max size of one request', {
-			typeOptions: { minValue: 0.01, maxValue: 50 },
-			default: 8,
-		}),
-		{
-			...atOnceOption,
-			default: 5,
-			description: 'Batches sent at once. With more than 1, the server counts too few documents.',
-		},
-		numberField('retryMinutes', 'Retry for (Minutes)', 'How long to try again. With 0, never.', {
-			typeOptions: { minValue: 0 },
-			default: 10,
-		}),
-		numberField(
-			'stopAfterFailures',
-			'Stop After Failures',
-			'When so many documents in a row fail for the same reason, the rest is not sent. Never with 0.',
-			{ typeOptions: wholeFrom(0), default: 100 },
+const submitTuning = tuningField('Tuning and Repair', [
+	...displayedIf(IF_REMEMBERED, [
+		booleanField(
+			'forgetDamage',
+			'Forget Earlier Damage',
+			'Whether to stop reporting that notes of this source were lost. Switch it on for one run.',
 		),
-		timeoutOption(300),
 	]),
-});
+	numberField('batchSize', 'Batch Size', 'Max number of documents in one request', {
+		typeOptions: wholeFrom(1),
+		default: 100,
+	}),
+	numberField('batchMegabytes', 'Batch Size (MB)', 'Max size of one request', {
+		typeOptions: { minValue: 0.01, maxValue: 50 },
+		default: 8,
+	}),
+	{
+		...atOnceOption,
+		default: 5,
+		description: 'Batches sent at once. With more than 1, the server counts too few documents.',
+	},
+	numberField('retryMinutes', 'Retry for (Minutes)', 'How long to try again. With 0, never.', {
+		typeOptions: { minValue: 0 },
+		default: 10,
+	}),
+	numberField(
+		'stopAfterFailures',
+		'Stop After Failures',
+		'When so many documents in a row fail for the same reason, the rest is not sent. Never with 0.',
+		{ typeOptions: wholeFrom(0), default: 100 },
+	),
+	timeoutOption(300),
+]);
 
 /** All parameters of Submit, in display order. */
 export const submitFields: INodeProperties[] = [

@@ -22,7 +22,7 @@ import { deleteConversation } from '../../../threads/conversation';
 import { listRuns } from '../../../threads/runsApi';
 import { answerOf, FACTS, forAudience } from './answerOutput';
 import { Chat } from './chat';
-import { runSettingsSchema } from './options';
+import { AT_ONCE, runSettingsSchema } from './options';
 import { filterHint, type FilterReport } from './filterReport';
 import { prepare } from './prepareRun';
 import { runProgress } from './runClient';
@@ -59,7 +59,7 @@ export async function executeAsking(
 		let asReply = false;
 		const request = attempt(() => {
 			if (waits) asReply = item.setting('options.failuresAsReplies', z.boolean(), isTool(context));
-			atOnce ??= atOnceOf([item]);
+			atOnce ??= atOnceOf([item], AT_ONCE);
 			return readRunRequest(item, kind, waits);
 		});
 		if (isError(request)) recordError(item, request, asReply);

@@ -10,7 +10,7 @@ import { readStateById, waitById } from '../../../runs/runById';
 import type { RunIds } from '../../../threads/runsApi';
 import { MINUTE_MS } from '../../../transport/clock';
 import { answerOf, forAudience } from './answerOutput';
-import { runSettingsSchema } from './options';
+import { AT_ONCE, runSettingsSchema } from './options';
 import { clientOf, clientWithTimeout, runProgress } from './runClient';
 import { resultError } from './runErrors';
 
@@ -23,13 +23,13 @@ export type OperationById = 'getRun' | 'waitForRun' | 'cancelRun';
  */
 export async function executeById({ items }: Execution, operation: OperationById) {
 	const work = async (item: Item) => {
-		atOnceOf([item]);
+		atOnceOf([item], AT_ONCE);
 		const ids = { threadId: item.filledText('threadId'), runId: item.filledText('runId') };
 		return [
 			await (operation === 'cancelRun' ? cancelRun(item, ids) : readAnswer(item, ids, operation)),
 		];
 	};
-	const atOnce = attempt(() => atOnceOf(items));
+	const atOnce = attempt(() => atOnceOf(items, AT_ONCE));
 	return await forEachItem(items, work, isError(atOnce) ? 1 : atOnce);
 }
 

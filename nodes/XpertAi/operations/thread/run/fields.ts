@@ -10,7 +10,9 @@ import {
 	textField,
 } from '../../../execution/fields';
 import { assistantLocator, threadLocator, threadOfRun } from '../../../pickers/locators';
-import { runOptions } from './options';
+import { runOptions, runTuning } from './options';
+
+const runCollections = [runOptions, runTuning];
 
 const sources = {
 	auto: {
@@ -112,23 +114,32 @@ const sentFields: INodeProperties[] = [
 ];
 
 /** All parameters of Thread: Ask and Wait. */
-export const runFields: INodeProperties[] = [...sentFields, ...simplifyFields, runOptions];
+export const runFields: INodeProperties[] = [...sentFields, ...simplifyFields, ...runCollections];
 
 /** All parameters of Thread: Start Run. */
-export const startFields: INodeProperties[] = [...sentFields, runOptions];
+export const startFields: INodeProperties[] = [...sentFields, ...runCollections];
 
 /** All parameters of Thread: Decide. */
-export const decideFields = [threadOfRun, decisionField, ...simplifyFields, runOptions];
+export const decideFields = [threadOfRun, decisionField, ...simplifyFields, ...runCollections];
 
 /** All parameters of Thread: Answer Again. */
-export const retryRunFields: INodeProperties[] = [threadLocator(), ...simplifyFields, runOptions];
+export const retryRunFields: INodeProperties[] = [
+	threadLocator(),
+	...simplifyFields,
+	...runCollections,
+];
 
 const runId = idField('runId', 'Run ID', 'The run, by the runId that Thread: Start Run gave', {
 	default: '={{ $json.runId }}',
 	required: true,
 });
 
-export const cancelFields: INodeProperties[] = [threadOfRun, runId, runOptions];
+export const cancelFields: INodeProperties[] = [threadOfRun, runId, runTuning];
 
 /** The parameters of Thread: Get Run and of Thread: Wait for Run. */
-export const runByIdFields: INodeProperties[] = [threadOfRun, runId, ...simplifyFields, runOptions];
+export const runByIdFields: INodeProperties[] = [
+	threadOfRun,
+	runId,
+	...simplifyFields,
+	...runCollections,
+];

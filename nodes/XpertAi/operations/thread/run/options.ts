@@ -12,6 +12,7 @@ import {
 	optionsField,
 	textField,
 	timeoutOption,
+	tuningField,
 } from '../../../execution/fields';
 import { typedRowsField } from '../../shared/fields';
 
@@ -115,7 +116,7 @@ const whenGivenUp = choiceField(
 		cancel: { name: 'Cancel', description: 'End it, so that it costs no more' },
 		leave: { name: 'Leave', description: 'Let it go on to its end' },
 	},
-	{ default: 'leave', displayOptions: { hide: { inOneRequest: [true] } } },
+	{ default: 'leave', displayOptions: { hide: { '/tuning.inOneRequest': [true] } } },
 );
 
 /** The tool of an agent gets no files, so the field is hidden in tools. */
@@ -172,18 +173,27 @@ const WAITING = [...SENDING, 'waitForRun'];
 /** Operations that output an answer. */
 const ANSWERING = [...ASKING_OPERATIONS, 'getRun', 'waitForRun'];
 
-/** The options of all operations on runs. One shared field keeps the description of the node small. */
+/** The options of the operations on runs. One shared field keeps the description of the node small. */
 export const runOptions: INodeProperties = optionsField([
-	concurrency,
 	...shownFor(ANSWERING, answerOptions),
-	...shownFor(ASKING_OPERATIONS, [...deliveryOptions, inOneRequest]),
+	...shownFor(ASKING_OPERATIONS, deliveryOptions),
 	...shownFor(WAITING, [deadline]),
 	...shownFor([...ASKING_OPERATIONS, 'waitForRun'], [whenGivenUp]),
-	...shownFor(SENDING, [additionalFieldsJson, cancelSilent, whenBusy]),
+	...shownFor(SENDING, [additionalFieldsJson]),
 	...shownFor(['run', 'start'], [attachments, filterValues, title]),
 	...shownFor(['decide'], [changedArgumentsField]),
+]);
+
+/** What only tunes or repairs, for all operations on runs. */
+export const runTuning: INodeProperties = tuningField('Tuning', [
+	concurrency,
+	...shownFor(ASKING_OPERATIONS, [inOneRequest]),
+	...shownFor(SENDING, [cancelSilent, whenBusy]),
 	...shownFor(['getRun', 'cancelRun'], [timeoutOption()]),
 ]);
+
+/** The path of the parameter Runs at Once. */
+export const AT_ONCE = 'tuning.concurrency';
 
 /** A duration in minutes. The maximum is the longest timer of Node.js. */
 const minutes = z.number().positive().min(0.001).max(35_791);
@@ -191,15 +201,17 @@ const minutes = z.number().positive().min(0.001).max(35_791);
 /** Settings of the operations on runs. Hidden options have their default values. */
 export const runSettingsSchema = z.object({
 	options: z.object({
-		cancelSilentMinutes: z.number().min(0).max(35_791),
 		citations: z.enum(['numbers', 'asWritten', 'none']),
 		deadlineMinutes: minutes,
 		include: z.array(z.enum(['sources', 'passages', 'steps'])),
-		inOneRequest: z.boolean(),
 		showInChat: z.enum(['asWritten', 'whole', 'hidden']),
 		title: z.string().trim().optional(),
-		whenBusy: z.enum(['wait', 'fail', 'run']),
 		whenGivenUp: z.enum(['leave', 'cancel']),
+	}),
+	tuning: z.object({
+		cancelSilentMinutes: z.number().min(0).max(35_791),
+		inOneRequest: z.boolean(),
+		whenBusy: z.enum(['wait', 'fail', 'run']),
 	}),
 });
 

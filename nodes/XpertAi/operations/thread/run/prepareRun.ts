@@ -29,9 +29,9 @@ routesOf.cache = new WeakMap();
  * @throws NodeApiError or NodeOperationError if one of these steps fails
  */
 export async function prepare(request: RunRequest, turn: Turn): Promise<Run> {
-	const { item, runOn, options, intent } = request;
+	const { item, runOn, options, tuning, intent } = request;
 	const client = clientOf(item, options.deadlineMinutes * MINUTE_MS);
-	const notReached = await waitForTurn(turn, client, options.whenBusy);
+	const notReached = await waitForTurn(turn, client, tuning.whenBusy);
 	if (notReached) throw resultError(item, notReached);
 	// Reads all files before the first request, so that nothing is sent if n8n has deleted a file.
 	const read = request.attachments.map(async (field) => await readUploadFile(item, field));
@@ -46,8 +46,9 @@ export async function prepare(request: RunRequest, turn: Turn): Promise<Run> {
 		body: request.body,
 		intent,
 		isNew: runOn === 'new',
-		...pick(options, ['whenBusy', 'whenGivenUp', 'inOneRequest']),
-		cancelSilentMs: options.cancelSilentMinutes * MINUTE_MS,
+		...pick(options, 'whenGivenUp'),
+		...pick(tuning, ['whenBusy', 'inOneRequest']),
+		cancelSilentMs: tuning.cancelSilentMinutes * MINUTE_MS,
 		routes: routesOf(item.connection.send),
 		locks: lockSupportOf(item.connection.account),
 	};

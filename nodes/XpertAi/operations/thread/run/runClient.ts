@@ -17,7 +17,7 @@ export function clientOf({ context, connection: { send } }: Item, deadlineMs: nu
 
 /** A client with a timeout for each request. The deadline is long enough for all retries of a request. */
 export function clientWithTimeout(item: Item): Client {
-	const timeoutMs = item.setting('options.timeout', timeoutSeconds) * 1000;
+	const timeoutMs = item.setting('tuning.timeout', timeoutSeconds) * 1000;
 	const { maxTries, maxElapsedMs } = SINGLE_LIMITS;
 	const client = clientOf(item, maxTries * timeoutMs + maxElapsedMs);
 	return { ...client, send: async (request) => await client.send({ ...request, timeoutMs }) };

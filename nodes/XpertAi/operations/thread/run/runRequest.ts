@@ -39,7 +39,7 @@ export type RunRequest = ReturnType<typeof readRunRequest>;
  * @throws NodeOperationError if a parameter is invalid
  */
 export function readRunRequest(item: Item, kind: RunKind, waits: boolean) {
-	const { options } = item.settings(runSettingsSchema);
+	const { options, tuning } = item.settings(runSettingsSchema);
 	const { key, threadId, runOn, lacksChat } = placeOf(item, kind);
 	// If a conversation key is set, the thread ID below depends on the assistant, so additional fields must not change
 	// the assistant.
@@ -55,6 +55,7 @@ export function readRunRequest(item: Item, kind: RunKind, waits: boolean) {
 		body,
 		intent,
 		options,
+		tuning,
 		waits,
 		attachments: kind === 'message' ? binariesOf(item, 'options.attachments') : [],
 		title: options.title || start || undefined,

@@ -28,10 +28,7 @@ function outputIn(
 		citations,
 		include: ['sources'],
 		showInChat: 'asWritten',
-		inOneRequest: false,
 		deadlineMinutes: 15,
-		cancelSilentMinutes: 0,
-		whenBusy: 'wait',
 		whenGivenUp: 'leave',
 	};
 	const answer: Completed = { status: 'completed', output, parts, otherParts: [] };
