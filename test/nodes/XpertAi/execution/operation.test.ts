@@ -22,6 +22,7 @@ const MANY_FIELDS = [
 		'document: findChanges',
 		'knowledgebaseId sourceName documentKey documentVersion whatIsGone options',
 	],
+	['thread: run', 'assistantId message threadSource simplify options tuning'],
 ];
 const LISTS = OPERATIONS.filter(({ operation }) => !isCoded(operation) && operation.paging);
 
@@ -112,7 +113,7 @@ describe('the parameters of the node', () => {
 		['store: searchItems', 'namespace_prefix, returnAll, limit, filters, options'],
 		[
 			'thread: run',
-			'assistantId, message, threadSource, conversationKey, threadId, simplify, toolOutput, toolFields, options',
+			'assistantId, message, threadSource, conversationKey, threadId, simplify, toolOutput, toolFields, options, tuning',
 		],
 	])('of %s stand in the order of their weight', (title, order) => {
 		const { resource, operation } = OPERATIONS.find((one) => one.title === title) ?? {};
@@ -126,7 +127,7 @@ describe('the parameters of the node', () => {
 		expect(where(collections.filter(({ property }) => !isEmpty(property.default)))).toEqual([]);
 	});
 
-	it('are five at most before anything is chosen, in Submit eight, in Find Changes six', () => {
+	it('are five at most before anything is chosen, in Submit eight, in Find Changes and Ask and Wait six', () => {
 		const many = OPERATIONS.map(({ title, resource, operation }) => {
 			const type = new XpertAi().description;
 			const chosen = { resource: resource.value, operation: operation.value };
