@@ -1,5 +1,5 @@
 import type { Documents, Fact, ReadyDocument } from './facts';
-import type { Step } from './uploads';
+import type { DocumentOrFact } from './uploads';
 
 export type Batch<Report> = Array<ReadyDocument<Report>>;
 
@@ -10,18 +10,23 @@ export interface BatchLimits {
 	firstCount?: number;
 	maxBytes: number;
 	/** Bytes to keep free for the journal: `once` per batch, and `each` per document. */
-	reserved?: { once: number; each: number };
+	reservedBytes?: { perBatch: number; perDocument: number };
 }
 
 /** Groups documents into batches, in order. Facts among the documents are yielded immediately. */
-export async function* batches<Report>(
-	documents: Documents<Report, Step<Report>>,
-	{ maxCount, firstCount = maxCount, maxBytes, reserved = { once: 0, each: 0 } }: BatchLimits,
+export async function* groupIntoBatches<Report>(
+	documents: Documents<Report, DocumentOrFact<Report>>,
+	{
+		maxCount,
+		firstCount = maxCount,
+		maxBytes,
+		reservedBytes: reserved = { perBatch: 0, perDocument: 0 },
+	}: BatchLimits,
 ): AsyncGenerator<Batch<Report> | Fact<Report>> {
 	let batch: Batch<Report> = [];
 	let limit = Math.min(firstCount, maxCount);
 	// JSON needs one byte for `[`, and one byte after each document for `,` or `]`.
-	const room = maxBytes - reserved.once - 1;
+	const room = maxBytes - reserved.perBatch - 1;
 	let left = room;
 	for await (const group of documents)
 		for (const document of group) {
@@ -29,7 +34,7 @@ export async function* batches<Report>(
 				yield document;
 				continue;
 			}
-			const bytes = document.bytes + 1 + reserved.each;
+			const bytes = document.bytes + 1 + reserved.perDocument;
 			if (batch.length > 0 && (batch.length >= limit || bytes > left)) {
 				yield batch;
 				batch = [];

@@ -40,14 +40,14 @@ export class CircuitBreaker {
 		else if (fact.outcome === 'processed') {
 			const { end } = fact;
 			const reason = notFoundReason(end);
-			if (reason !== undefined) this.failed('processing', end.processMsg ?? reason);
+			if (reason !== undefined) this.countFailure('processing', end.processMsg ?? reason);
 			else if (end.state === 'finish') this.streaks.delete('processing');
 		} else if ('failure' in fact && fact.failure) {
 			const { batch, failure } = fact;
 			const stage = batch > 0 ? 'storing' : 'upload';
 			// A key without the right to upload files gets the status 403 for every file.
 			const mayAffectAll = stage === 'upload' && failure.status === 403 && !this.hasUploaded;
-			this.failed(stage, failureMessage(failure), batch, mayAffectAll);
+			this.countFailure(stage, failureMessage(failure), batch, mayAffectAll);
 		}
 	}
 
@@ -58,7 +58,7 @@ export class CircuitBreaker {
 	 * counts as one request.
 	 * @param mayAffectAll whether MIN_REQUESTS failures are enough
 	 */
-	private failed(stage: Stage, reason: string, batch = 0, mayAffectAll = false): void {
+	private countFailure(stage: Stage, reason: string, batch = 0, mayAffectAll = false): void {
 		if (this.limit === 0 || this.reason !== undefined) return;
 		// A reason may contain the ID of the document, so compare reasons without IDs.
 		const sharedReason = reason.replace(EVERY_UUID, '');

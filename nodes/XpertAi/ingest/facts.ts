@@ -54,7 +54,7 @@ export function serialize(record: DocumentRecord): Pick<ReadyDocument<unknown>, 
 	return { json, bytes: Buffer.byteLength(json) };
 }
 
-interface Carried {
+interface SendInfo {
 	/** Number of the batch, counted from 1; 0 if the document was in no batch. */
 	batch: number;
 	/** How often the document was sent. If the upload of its file failed, how often the file was sent. */
@@ -72,8 +72,8 @@ interface Carried {
  * `unreadable`: the document or its file could not be read.
  */
 export type DocumentFact<Report> = { document: ReadyDocument<Report> } & (
-	| ({ outcome: 'stored'; status: number; record: unknown } & Carried)
-	| ({ outcome: 'rejected' | 'unknown' | 'notSent'; failure: Failure } & Carried)
+	| ({ outcome: 'stored'; status: number; record: unknown } & SendInfo)
+	| ({ outcome: 'rejected' | 'unknown' | 'notSent'; failure: Failure } & SendInfo)
 	| { outcome: 'notSent'; reason?: string; failure?: undefined }
 	| { outcome: 'unchanged'; status?: ProcessingStatus }
 	| { outcome: 'unreadable'; error: unknown }

@@ -4,7 +4,7 @@ import type { DocumentRecord } from '../payloads/document';
 import { canonicalKey } from '../payloads/identity';
 import { derivedId } from '../payloads/ids';
 import type { Failure } from '../transport/failure';
-import { type KnowledgebaseRoutes, listWith } from './routes';
+import { type KnowledgebaseRoutes, documentListAnswer } from './routes';
 
 /** The folder records of a path such as `Dept/Sales`, outermost first. The IDs are the same in all runs and sources. */
 function folderRows(knowledgebaseId: string, folder: string) {
@@ -58,7 +58,7 @@ export class Folders {
 			const { send, storePath: path } = this.routes;
 			// A folder that already exists can be sent again, because its row is the same in all runs.
 			const body = JSON.stringify(missing);
-			const outcome = await send({ method: 'POST', path, body, schema: listWith() });
+			const outcome = await send({ method: 'POST', path, body, schema: documentListAnswer() });
 			if (!outcome.ok) return outcome.failure;
 			for (const { id } of missing) this.created.add(id);
 			return undefined;

@@ -40,7 +40,7 @@ export async function* jsonRecords(text: AsyncIterable<string>): AsyncGenerator<
 	const held: Line[] = [];
 	let length = 0;
 	let areLines: boolean | undefined;
-	for await (const lines of filledLines(text)) {
+	for await (const lines of nonBlankLines(text)) {
 		held.push(...lines);
 		length += sumBy(lines, 'text.length');
 		if (held.length > 1) areLines ??= isRecord(held[0]);
@@ -56,7 +56,7 @@ const LINE_TOO_LONG =
 	'is larger than 32 MB, and its lines are no JSON objects. Write it as JSON lines: one object a line';
 
 /** Yields the lines that are not blank, in groups. Cuts a line that is too long, and ends after this line. */
-async function* filledLines(chunks: AsyncIterable<string>): AsyncGenerator<Line[]> {
+async function* nonBlankLines(chunks: AsyncIterable<string>): AsyncGenerator<Line[]> {
 	let [number, text] = [1, ''];
 	const lines: Line[] = [];
 	for await (const piece of chunks) {

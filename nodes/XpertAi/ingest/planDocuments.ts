@@ -6,7 +6,7 @@ import { processingState, type ProcessingStatus, type Statuses } from './statuse
 /** Size in bytes at which `compareDocuments` stops collecting documents and checks their statuses. */
 const MAX_HELD_BYTES = 8 * 1024 * 1024;
 
-export interface Comparison {
+export interface CompareOptions {
 	memory: SourceMemory['known'];
 	/**
 	 * Fetches processing statuses. The keys are IDs in lower case. A document that is not on the server has no entry.
@@ -49,7 +49,7 @@ export interface Compared<Report> {
  */
 export async function* compareDocuments<Report>(
 	documents: Documents<Report>,
-	{ memory, statusesOf, processed, onlyStored, resends, isRetry }: Comparison,
+	{ memory, statusesOf, processed, onlyStored, resends, isRetry }: CompareOptions,
 ): AsyncGenerator<Array<Compared<Report>>> {
 	const held = new Map<string, ReadyDocument<Report>>();
 	let bytes = 0;
@@ -106,7 +106,7 @@ export type PlannedStanding = Exclude<Standing, 'older'>;
 /** Tells what the next run would do with each document. Updates `comparison.memory`. */
 export async function* planDocuments<Report>(
 	documents: Documents<Report>,
-	comparison: Comparison,
+	comparison: CompareOptions,
 ): AsyncGenerator<{ document: ReadyDocument<Report>; plan: PlannedStanding }> {
 	const held: Array<Compared<Report>> = [];
 	async function* release() {

@@ -4,7 +4,7 @@ import { IDS_PER_ADDRESS } from '../transport/api';
 import { FIRST_PAUSE_MS, longerPause, MINUTE_MS } from '../transport/clock';
 import type { Failure } from '../transport/failure';
 import type { ProcessedFact } from './facts';
-import { type KnowledgebaseRoutes, listWith } from './routes';
+import { type KnowledgebaseRoutes, documentListAnswer } from './routes';
 import { fetchStatuses, processingEndOf, type ProcessingStatus, statusesById } from './statuses';
 
 const REQUESTS_AT_ONCE = 5;
@@ -58,7 +58,7 @@ export class Processing {
 	) {}
 
 	/** Returns the facts that were added since the last call. */
-	ended(): ProcessedFact[] {
+	takeFacts(): ProcessedFact[] {
 		return this.facts.splice(0);
 	}
 
@@ -94,11 +94,11 @@ export class Processing {
 	 * Starts the remaining documents. Polls until all processing has ended or `waitMs` is over. Without `waitMs`, polls
 	 * only documents that the server did not queue, and does not wait for the end of their processing.
 	 */
-	async *end(): AsyncGenerator<ProcessedFact[]> {
+	async *pollUntilEnd(): AsyncGenerator<ProcessedFact[]> {
 		const { clock, signal } = this.routes;
 		const { waitMs } = this;
 		await this.startRemaining();
-		yield this.ended();
+		yield this.takeFacts();
 		const deadline = waitMs === undefined ? Infinity : clock.now() + waitMs;
 		let pause = Math.min(FIRST_PAUSE_MS, this.started.size * MIN_PAUSE_PER_DOCUMENT_MS);
 		while (this.started.size > 0 && this.canContinue && clock.now() < deadline) {
@@ -112,14 +112,14 @@ export class Processing {
 			for (const id of isStuck ? this.notQueued.keys() : [])
 				this.reportEnd(id, { state: 'running', isStuck });
 			await this.startRemaining();
-			yield this.ended();
+			yield this.takeFacts();
 			pause = longerPause(pause);
 		}
 		// A document that the server did not queue, and that no poll has shown, may not be in process at all.
 		for (const id of this.started)
 			if (this.failure && this.notQueued.get(id) === '') this.reportNotStarted([id]);
 			else this.report(id, { state: 'running' });
-		yield this.ended();
+		yield this.takeFacts();
 	}
 
 	/**
@@ -176,7 +176,7 @@ export class Processing {
 	private async requestStart(ids: string[]): Promise<void> {
 		const { send, startPath: path } = this.routes;
 		const body = JSON.stringify(ids);
-		const outcome = await send({ method: 'POST', path, body, schema: listWith() });
+		const outcome = await send({ method: 'POST', path, body, schema: documentListAnswer() });
 		if (!outcome.ok) {
 			this.failure ??= outcome.failure;
 			return this.reportNotStarted(ids);

@@ -5,7 +5,7 @@ import { IDS_PER_ADDRESS } from '../transport/api';
 import type { Failure } from '../transport/failure';
 import { failureMessage } from '../transport/failureText';
 import { sanitize } from '../transport/sanitize';
-import { type KnowledgebaseRoutes, listWith } from './routes';
+import { type KnowledgebaseRoutes, documentListAnswer } from './routes';
 
 const processingStatus = z
 	.object({
@@ -87,7 +87,11 @@ export async function fetchStatuses(
 	for (const part of chunk(ids, IDS_PER_ADDRESS)) {
 		if (routes.signal?.aborted) break;
 		const path = routes.statusPath(uniq([...part, ...required]));
-		const outcome = await routes.send({ method: 'GET', path, schema: listWith(required) });
+		const outcome = await routes.send({
+			method: 'GET',
+			path,
+			schema: documentListAnswer(required),
+		});
 		if (!outcome.ok) return { statuses, failure: outcome.failure };
 		for (const [id, status] of statusesById(outcome.answer)) statuses.set(id, status);
 	}

@@ -10,15 +10,15 @@ import {
 	isTooLarge,
 	mayBePartlyDone,
 } from '../transport/failure';
-import { answeredRecords } from './answers';
-import { type Batch, batches, type BatchLimits } from './batches';
+import { matchRecords } from './matchRecords';
+import { type Batch, groupIntoBatches, type BatchLimits } from './batches';
 import type { Documents, Fact } from './facts';
 import { Folders } from './folders';
 import type { SourceMemory } from './memory';
-import type { Step } from './uploads';
+import type { DocumentOrFact } from './uploads';
 
-export interface Storing<Report> {
-	documents: Documents<Report, Step<Report>>;
+export interface StorerOptions<Report> {
+	documents: Documents<Report, DocumentOrFact<Report>>;
 	batchLimits: BatchLimits;
 	concurrency: number;
 	client: ApiClient;
@@ -42,7 +42,7 @@ export class Storer<Report> {
 	private batchCount = 0;
 	private hasFailed = false;
 
-	constructor(private readonly storing: Storing<Report>) {}
+	constructor(private readonly storing: StorerOptions<Report>) {}
 
 	/**
 	 * Stores the documents, with up to `concurrency` requests at once. If the execution is stopped, yields no facts for
@@ -56,7 +56,7 @@ export class Storer<Report> {
 		const running = new Map<Promise<unknown>, Set<string>>();
 		const crashes: unknown[] = [];
 		try {
-			for await (const batch of batches(documents, batchLimits)) {
+			for await (const batch of groupIntoBatches(documents, batchLimits)) {
 				if (!Array.isArray(batch)) {
 					yield [batch, ...this.facts.splice(0)];
 					continue;
@@ -101,7 +101,7 @@ export class Storer<Report> {
 		if (journaled && 'failure' in journaled) return this.reportFailed(attempted, journaled.failure);
 		let records: unknown[] = [];
 		const schema = z.unknown().superRefine((answer, { addIssue }) => {
-			records = answeredRecords(batch, answer, journaled?.ids);
+			records = matchRecords(batch, answer, journaled?.ids);
 			const shown = compact(records).length;
 			const message = `it shows ${shown} of ${batch.length} documents as stored`;
 			if (shown < batch.length) addIssue({ code: 'custom', message });

@@ -1,12 +1,12 @@
 import { chunk } from 'lodash';
 
 import type { Failure } from '../transport/failure';
-import { type KnowledgebaseRoutes, listWith } from './routes';
+import { type KnowledgebaseRoutes, documentListAnswer } from './routes';
 
 /** Maximum number of documents to disable or enable in one request. */
 const SWITCHED_AT_ONCE = 100;
 
-interface Switching {
+interface SwitchOptions {
 	disabled: boolean;
 	/** Called before each batch. Returns a failure if the batch must not be changed. */
 	beforeChange?: (ids: string[]) => Promise<Failure | undefined>;
@@ -25,14 +25,14 @@ interface Switching {
  */
 export async function switchDocuments(
 	ids: string[],
-	{ disabled, beforeChange, routes, fieldsOf, onSwitched }: Switching,
+	{ disabled, beforeChange, routes, fieldsOf, onSwitched }: SwitchOptions,
 ): Promise<Failure | undefined> {
 	for (const batch of chunk(ids, SWITCHED_AT_ONCE)) {
 		if (routes.signal?.aborted) return undefined;
 		const failure = await beforeChange?.(batch);
 		if (failure) return failure;
 		const body = JSON.stringify(batch.map((id) => ({ ...fieldsOf(id), id, disabled })));
-		const schema = listWith(batch);
+		const schema = documentListAnswer(batch);
 		const outcome = await routes.send({ method: 'POST', path: routes.storePath, body, schema });
 		if (!outcome.ok) return outcome.failure;
 		for (const id of batch) onSwitched(id);

@@ -8,14 +8,14 @@ import { multipartBody, UPLOADS_AT_ONCE } from '../transport/multipart';
 import { type Documents, type Fact, type ReadyDocument, serialize } from './facts';
 
 /** Either a document to store, or a fact to pass on. */
-export type Step<Report> = ReadyDocument<Report> | Fact<Report>;
+export type DocumentOrFact<Report> = ReadyDocument<Report> | Fact<Report>;
 
-type Steps<Report> = Array<Step<Report>>;
+type Steps<Report> = Array<DocumentOrFact<Report>>;
 
 /** The fields that the node uses from the answer to an upload. */
 const uploadedFile = z.object({ url: z.string().min(1), id: lenientText, size: lenientNumber });
 
-interface Uploading<Report> {
+interface UploadOptions<Report> {
 	documents: Documents<Report>;
 	client: ApiClient;
 	timeoutMs: number;
@@ -31,7 +31,9 @@ interface Uploading<Report> {
  *
  * @throws an error of the document source
  */
-export async function* uploadFiles<Report>(all: Uploading<Report>): AsyncGenerator<Steps<Report>> {
+export async function* uploadFiles<Report>(
+	all: UploadOptions<Report>,
+): AsyncGenerator<Steps<Report>> {
 	const { documents, client, timeoutMs, gate, memory } = all;
 	const inFlight: Array<Promise<Steps<Report>>> = [];
 	const upload = async (document: ReadyDocument<Report>): Promise<Steps<Report>> => {

@@ -27,7 +27,7 @@ function pageNames(run: number, at: number): [documents: NoteName, end: NoteName
 export const FIRST_PAGES = range(SLOTS).flatMap((slot) => pageNames(slot, 0));
 
 /** Bytes to reserve for journal rows in the request of a batch: `once`, plus `each` per document. */
-export const ROOM_IN_BATCH = { once: 8 * 1024, each: 60 };
+export const JOURNAL_BYTES = { perBatch: 8 * 1024, perDocument: 60 };
 
 /**
  * Records which documents a run sends, with one page per batch. If the run crashes, the next run reads these pages.
@@ -82,7 +82,7 @@ export class Journal {
 	 * - `onEnded`: function to call when the request has ended. `late` says that the server may still process it.
 	 * @throws NotesFailed
 	 */
-	async rowsFor(entries: FingerprintEntry[]) {
+	async makeBatchRows(entries: FingerprintEntry[]) {
 		await this.writeUnclear();
 		const at = this.pageCount++;
 		this.open.add(at);

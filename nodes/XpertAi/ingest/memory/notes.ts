@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { derivedId } from '../../payloads/ids';
 import type { Failure } from '../../transport/failure';
 import { OWN_NOTE } from '../../transport/sanitize';
-import { type KnowledgebaseRoutes, listWith } from '../routes';
+import { type KnowledgebaseRoutes, documentListAnswer } from '../routes';
 import { fetchStatuses } from '../statuses';
 import { type FingerprintEntry, pack } from './fingerprints';
 
@@ -161,7 +161,7 @@ export class NotesOnServer {
 		const { send, storePath: path } = this.routes;
 		let rows: Array<ReturnType<NotesOnServer['row']>> = [];
 		const store = async () => {
-			const schema = listWith(rows.map(({ id }) => id));
+			const schema = documentListAnswer(rows.map(({ id }) => id));
 			const body = JSON.stringify(rows);
 			const outcome = await send({ method: 'POST', path, body, schema });
 			if (!outcome.ok) throw new NotesFailed(outcome.failure);

@@ -177,7 +177,7 @@ export class SourceMemory {
 		return await this.exclusively(async () => {
 			await this.prepareToSend();
 			await this.writeNames();
-			return await this.journal.rowsFor(this.recordSent(hashes));
+			return await this.journal.makeBatchRows(this.recordSent(hashes));
 		});
 	}
 

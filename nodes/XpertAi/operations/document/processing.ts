@@ -4,7 +4,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { splitList, textField } from '../../execution/fields';
 import { declare } from '../../execution/operation';
 import { IDS_TO_START } from '../../ingest/processing';
-import { listWith } from '../../ingest/routes';
+import { documentListAnswer } from '../../ingest/routes';
 import { idList } from '../../payloads/ids';
 import { knowledgebaseLocator } from '../../pickers/locators';
 
@@ -12,7 +12,7 @@ import { knowledgebaseLocator } from '../../pickers/locators';
  * Makes one output item for each ID, in the order of `ids`. Servers answer in any order, and leave out missing
  * documents.
  *
- * @param list a list of documents that `listWith` has accepted
+ * @param list a list of documents that `documentListAnswer` has accepted
  * @param missing fields to output for documents that are not in the answer
  * @param found fields to add to documents in the answer
  */
@@ -49,7 +49,7 @@ export const startProcessing = declare({
 	shape: (answer, asked) =>
 		itemPerDocument(answer, asked as string[], { queued: false }, { queued: true }),
 	simplify: ['id', 'name', 'queued', 'status', 'progress', 'processMsg'],
-	answer: listWith(),
+	answer: documentListAnswer(),
 });
 
 export const getStatus = declare({
@@ -64,5 +64,5 @@ export const getStatus = declare({
 		const ids = splitList((asked as { documentIds: string }).documentIds);
 		return itemPerDocument(answer, ids, { status: 'unknown' });
 	},
-	answer: listWith(),
+	answer: documentListAnswer(),
 });

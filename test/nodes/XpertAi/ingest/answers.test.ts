@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { readdirSync, readFileSync } from 'node:fs';
-import { answeredRecords } from 'nodes/XpertAi/ingest/answers';
+import { matchRecords } from 'nodes/XpertAi/ingest/matchRecords';
 import type { ReadyDocument } from 'nodes/XpertAi/ingest/facts';
-import { listWith } from 'nodes/XpertAi/ingest/routes';
+import { documentListAnswer } from 'nodes/XpertAi/ingest/routes';
 import {
 	fetchStatuses,
 	notFoundReason,
@@ -49,7 +49,7 @@ describe('the record of each document in the answer', () => {
 		],
 		["with another document's ID", [ofNewId, A], [recordA, recordC], [undefined, recordA]],
 	])('is found where records come %s', (_, documents, answer, expected) => {
-		expect(answeredRecords(documents, answer)).toEqual(expected);
+		expect(matchRecords(documents, answer)).toEqual(expected);
 	});
 
 	it.each([
@@ -58,8 +58,8 @@ describe('the record of each document in the answer', () => {
 		['an empty id', [{ id: '' }, recordB]],
 		['nothing in its place', [null, recordB]],
 	])('is not one with %s', (_, answer) => {
-		expect(answeredRecords([A, B], answer)).toEqual([undefined, recordB]);
-		expect(answeredRecords([ofNewId, B], [{ name: 'C' }, recordB])).toEqual([undefined, recordB]);
+		expect(matchRecords([A, B], answer)).toEqual([undefined, recordB]);
+		expect(matchRecords([ofNewId, B], [{ name: 'C' }, recordB])).toEqual([undefined, recordB]);
 	});
 
 	it.each([
@@ -72,8 +72,8 @@ describe('the record of each document in the answer', () => {
 		['fewer records than were sent, with other ids', [recordC]],
 		['more records than were sent, with other ids', [recordC, recordC, recordC]],
 	])('is missing in %s', (_, answer) => {
-		expect(answeredRecords([ofNewId, ofNewId], answer)).toEqual([undefined, undefined]);
-		expect(answeredRecords([A], [answer])).toEqual([undefined]);
+		expect(matchRecords([ofNewId, ofNewId], answer)).toEqual([undefined, undefined]);
+		expect(matchRecords([A], [answer])).toEqual([undefined]);
 	});
 });
 
@@ -83,13 +83,13 @@ describe('the record of a source, which a knowledgebase with incremental sync ke
 	const kept = { id: recordC.id, ...source };
 
 	it('is that of a document sent under another id', () => {
-		expect(answeredRecords([moved], [kept])).toEqual([kept]);
+		expect(matchRecords([moved], [kept])).toEqual([kept]);
 	});
 
 	it('is that of both documents of one source', () => {
 		const first = { ...recordB, ...source };
 		const second = prepared({ name: 'B', ...source }, 1, ID_B);
-		expect(answeredRecords([second, moved], [first, first])).toEqual([first, first]);
+		expect(matchRecords([second, moved], [first, first])).toEqual([first, first]);
 	});
 
 	it.each([
@@ -97,7 +97,7 @@ describe('the record of a source, which a knowledgebase with incremental sync ke
 		['type', { ...kept, sourceType: 'web' }],
 		['key and type', recordC],
 	])('is not one of another %s', (_, record) => {
-		expect(answeredRecords([moved], [record])).toEqual([undefined]);
+		expect(matchRecords([moved], [record])).toEqual([undefined]);
 	});
 
 	it.each([
@@ -106,7 +106,7 @@ describe('the record of a source, which a knowledgebase with incremental sync ke
 		['a key alone', { sourceKey: 'crm:42' }],
 	])('is not looked for where the document names %s', (_, named) => {
 		const document = prepared({ name: 'A', ...named }, 0, ID_A);
-		expect(answeredRecords([document], [{ ...recordC, ...named }])).toEqual([undefined]);
+		expect(matchRecords([document], [{ ...recordC, ...named }])).toEqual([undefined]);
 	});
 });
 
@@ -143,7 +143,7 @@ describe('every recorded success', () => {
 				lacksStableId: id === undefined,
 			};
 		});
-		expect(answeredRecords(documents, answer)).not.toContain(undefined);
+		expect(matchRecords(documents, answer)).not.toContain(undefined);
 	});
 });
 
@@ -180,7 +180,7 @@ it.each<[string, string[], unknown, boolean]>([
 	['is wrong where an ID is empty', [], [{ id: '' }], false],
 	['is wrong where it is an empty object', [], {}, false],
 ])('a list of documents %s', (_, ids, answer, isRight) => {
-	const { error } = listWith(ids).safeParse(answer);
+	const { error } = documentListAnswer(ids).safeParse(answer);
 	const flaw = isRight ? undefined : 'it does not list the documents that it should';
 	expect(error && answerIssue(answer, error)).toBe(flaw);
 });

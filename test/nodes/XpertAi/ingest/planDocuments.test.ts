@@ -4,7 +4,7 @@ import type { ReadyDocument } from 'nodes/XpertAi/ingest/facts';
 import { Fingerprints, MARKS, storedEntry } from 'nodes/XpertAi/ingest/memory/fingerprints';
 import {
 	compareDocuments,
-	type Comparison,
+	type CompareOptions,
 	planDocuments,
 } from 'nodes/XpertAi/ingest/planDocuments';
 import type { ProcessingStatus } from 'nodes/XpertAi/ingest/statuses';
@@ -61,7 +61,7 @@ async function sift(
 	documents: Array<ReadyDocument<number>>,
 	memory: Fingerprints,
 	server: Server,
-	{ processed = true, ...more }: Partial<Comparison> = {},
+	{ processed = true, ...more }: Partial<CompareOptions> = {},
 ) {
 	const unchanged: Array<[string | undefined, string | null | undefined]> = [];
 	const sent: Array<string | undefined> = [];

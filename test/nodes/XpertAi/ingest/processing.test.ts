@@ -63,7 +63,7 @@ async function process(
 		waitMs,
 	);
 	ids.forEach((id) => processing.add(id));
-	for await (const facts of processing.end()) ends.push(...facts.map(ending));
+	for await (const facts of processing.pollUntilEnd()) ends.push(...facts.map(ending));
 	const said = new Map(ends);
 	return { ...processing.result, starts, asked, waits: clock.waits, ends, said, most };
 }
@@ -462,14 +462,14 @@ describe('very many documents', () => {
 			};
 			for (const id of some(count)) {
 				processing.add(id);
-				hear(processing.ended());
+				hear(processing.takeFacts());
 				if (Number(id) % 100 !== 99) continue;
 				clock.pass((100 / stored) * 1000);
 				for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
-				hear(processing.ended());
+				hear(processing.takeFacts());
 				most = Math.max(most, Number(id) + 1 - ended.size);
 			}
-			for await (const facts of processing.end()) hear(facts);
+			for await (const facts of processing.pollUntilEnd()) hear(facts);
 			const finished = [...ended.values()].filter(({ state }) => state === 'finish');
 			expect([ended.size, finished.length]).toEqual([count, count - stuck]);
 			expect(looks()).toBeLessThanOrEqual(stuck ? 3000 : count / 50);

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { add, chunk, map, mergeWith, pick, range } from 'lodash';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { batches, type BatchLimits } from 'nodes/XpertAi/ingest/batches';
+import { groupIntoBatches, type BatchLimits } from 'nodes/XpertAi/ingest/batches';
 import { type DocumentFact, type ReadyDocument, serialize } from 'nodes/XpertAi/ingest/facts';
 import { Folders } from 'nodes/XpertAi/ingest/folders';
-import { Storer, type Storing } from 'nodes/XpertAi/ingest/storing';
+import { Storer, type StorerOptions } from 'nodes/XpertAi/ingest/storing';
 import { uploadFiles } from 'nodes/XpertAi/ingest/uploads';
 import type { DocumentRecord } from 'nodes/XpertAi/payloads/document';
 import { OutageBudget, type RetryLimits } from 'nodes/XpertAi/transport/call';
@@ -38,7 +38,7 @@ function badOf(status?: number): Pick<ModelDocument, 'bad' | 'storageFileId'> {
 }
 
 /** What a test asks for: a stop, and where it hears at once what is told. */
-interface Asked extends Partial<Storing<number>> {
+interface Asked extends Partial<StorerOptions<number>> {
 	retryLimits?: RetryLimits;
 	signal?: AbortSignal;
 	clock?: Clock;
@@ -108,7 +108,7 @@ const limits = fc.record({
 
 async function split(list: Array<ReadyDocument<number>>, limit: BatchLimits) {
 	const all: Array<Array<ReadyDocument<number>>> = [];
-	for await (const batch of batches(chunk(list, 4), limit))
+	for await (const batch of groupIntoBatches(chunk(list, 4), limit))
 		if (Array.isArray(batch)) all.push(batch);
 	return all;
 }
@@ -118,9 +118,12 @@ const mostIn = ({ maxCount, firstCount = maxCount }: BatchLimits, index: number)
 	index === 0 ? Math.min(firstCount, maxCount) : maxCount;
 
 /** Bytes of a batch, with those that are kept free beside its documents. */
-const sizeOf = (batch: Array<ReadyDocument<number>>, { reserved }: Partial<BatchLimits> = {}) =>
+const sizeOf = (
+	batch: Array<ReadyDocument<number>>,
+	{ reservedBytes }: Partial<BatchLimits> = {},
+) =>
 	Buffer.byteLength(`[${map(batch, 'json').join(',')}]`) +
-	(reserved ? reserved.once + reserved.each * batch.length : 0);
+	(reservedBytes ? reservedBytes.perBatch + reservedBytes.perDocument * batch.length : 0);
 
 describe('batches', () => {
 	it('hold each document once and in order, within the limits unless a single one is over, and are no more than needed', async () => {
@@ -157,7 +160,7 @@ describe('batches', () => {
 		async function* endless() {
 			for (;;) yield [prepared({}, taken++)];
 		}
-		const first = await batches(endless(), { maxCount: 3, maxBytes: 1000 }).next();
+		const first = await groupIntoBatches(endless(), { maxCount: 3, maxBytes: 1000 }).next();
 		expect(first.value).toHaveLength(3);
 		expect(taken).toBe(4);
 	});
@@ -488,7 +491,9 @@ describe('with On Error set to Stop', () => {
 
 /** A memory that has nothing but a journal, which is given the IDs of a batch. */
 const journaling = (
-	journal: (ids: string[]) => ReturnType<NonNullable<Storing<number>['memory']>['journalBatch']>,
+	journal: (
+		ids: string[],
+	) => ReturnType<NonNullable<StorerOptions<number>['memory']>['journalBatch']>,
 ) => ({ journalBatch: async (hashes: Map<string, string>) => await journal([...hashes.keys()]) });
 
 describe('before a batch', () => {

@@ -68,7 +68,7 @@ export class SourceOutcomes {
 
 	/** Records the documents whose processing has ended since the last call. */
 	handleEnded(): void {
-		for (const fact of this.processing?.ended() ?? []) this.handleProcessed(fact);
+		for (const fact of this.processing?.takeFacts() ?? []) this.handleProcessed(fact);
 	}
 
 	/** Removes and returns the documents of `startedNow`. At the end of processing, these are the failed ones. */

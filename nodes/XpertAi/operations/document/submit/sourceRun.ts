@@ -1,6 +1,6 @@
 import type { Documents } from '../../../ingest/facts';
 import { Folders } from '../../../ingest/folders';
-import { ROOM_IN_BATCH, SourceMemory } from '../../../ingest/memory';
+import { JOURNAL_BYTES, SourceMemory } from '../../../ingest/memory';
 import { Processing } from '../../../ingest/processing';
 import { Storer } from '../../../ingest/storing';
 import { uploadFiles } from '../../../ingest/uploads';
@@ -104,7 +104,7 @@ export class SourceRun {
 			batchLimits: {
 				...settings.batchLimits,
 				firstCount: FIRST_BATCH,
-				reserved: memory && ROOM_IN_BATCH,
+				reservedBytes: memory && JOURNAL_BYTES,
 			},
 			folders: new Folders(knowledgebaseId, memoryRoutes),
 		});
@@ -130,7 +130,7 @@ export class SourceRun {
 
 	/** Follows the processing of all documents, until it ends or the maximum wait is over. */
 	async followProcessing(): Promise<void> {
-		for await (const some of this.processing?.end() ?? [])
+		for await (const some of this.processing?.pollUntilEnd() ?? [])
 			for (const fact of some) this.outcomes.handleFact(fact);
 		const notProcessed = this.outcomes.takeNotProcessed();
 		if (notProcessed.length === 0) return;

@@ -1,5 +1,5 @@
 import { range, without } from 'lodash';
-import { ROOM_IN_BATCH, SourceMemory } from 'nodes/XpertAi/ingest/memory';
+import { JOURNAL_BYTES, SourceMemory } from 'nodes/XpertAi/ingest/memory';
 import { unpackId } from 'nodes/XpertAi/ingest/memory/fingerprints';
 import { type MemoryRoutes, SIZES } from 'nodes/XpertAi/ingest/memory/notes';
 import { derivedId } from 'nodes/XpertAi/payloads/ids';
@@ -84,7 +84,7 @@ describe('a source that was stored', () => {
 			const ids = range(count).map((at) => derivedId('kb', `${at}`));
 			const around = await memory.journalBatch(new Map(ids.map((id) => [id, 'copy #1'])));
 			const bytes = around && 'rows' in around ? Buffer.byteLength(around.rows.join()) : Infinity;
-			expect(bytes).toBeLessThan(ROOM_IN_BATCH.once + count * ROOM_IN_BATCH.each);
+			expect(bytes).toBeLessThan(JOURNAL_BYTES.perBatch + count * JOURNAL_BYTES.perDocument);
 		}
 	});
 

@@ -7,7 +7,7 @@ import type { Outcome } from '../../../../../nodes/XpertAi/transport/request';
 /** A batch that may be sent, any number of times, and what is to be told how that ended. */
 export interface SendableBatch {
 	send: () => Promise<Outcome>;
-	ended: Awaited<ReturnType<Journal['rowsFor']>>['onEnded'];
+	ended: Awaited<ReturnType<Journal['makeBatchRows']>>['onEnded'];
 }
 
 /**

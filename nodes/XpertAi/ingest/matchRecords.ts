@@ -14,7 +14,7 @@ type Sent = Pick<ReadyDocument<unknown>, 'id' | 'lacksStableId' | 'record'>;
  * @param rows IDs of the journal rows in the request, in lower case
  * @returns one record per document; `undefined` for a document that the answer does not list
  */
-export function answeredRecords(sent: Sent[], answer: unknown, rows: string[] = []): unknown[] {
+export function matchRecords(sent: Sent[], answer: unknown, rows: string[] = []): unknown[] {
 	const all: unknown[] = Array.isArray(answer) ? answer : [];
 	const records = all.filter((record) => !rows.includes(recordId(record) ?? ''));
 	const ids = records.map(recordId);
