@@ -9,40 +9,38 @@ export interface BatchLimits {
 	/** Maximum number of documents in the first batch. A small first batch shows early whether all documents fail. */
 	firstCount?: number;
 	maxBytes: number;
-	/** Bytes to keep free for the journal: `once` per batch, and `each` per document. */
+	/** Bytes to keep free for the journal. */
 	reservedBytes?: { perBatch: number; perDocument: number };
 }
 
 /** Groups documents into batches, in order. Facts among the documents are yielded immediately. */
 export async function* groupIntoBatches<Report>(
 	documents: Documents<Report, DocumentOrFact<Report>>,
-	{
-		maxCount,
-		firstCount = maxCount,
-		maxBytes,
-		reservedBytes: reserved = { perBatch: 0, perDocument: 0 },
-	}: BatchLimits,
+	limits: BatchLimits,
 ): AsyncGenerator<Batch<Report> | Fact<Report>> {
-	let batch: Batch<Report> = [];
-	let limit = Math.min(firstCount, maxCount);
+	const { maxCount, firstCount = maxCount, maxBytes, reservedBytes } = limits;
+	const { perBatch, perDocument } = reservedBytes ?? { perBatch: 0, perDocument: 0 };
 	// JSON needs one byte for `[`, and one byte after each document for `,` or `]`.
-	const room = maxBytes - reserved.perBatch - 1;
-	let left = room;
+	const roomInBatch = maxBytes - perBatch - 1;
+	let batch: Batch<Report> = [];
+	let maxCountNow = Math.min(firstCount, maxCount);
+	let bytesLeft = roomInBatch;
 	for await (const group of documents)
-		for (const document of group) {
-			if ('outcome' in document) {
-				yield document;
+		for (const one of group) {
+			if ('outcome' in one) {
+				yield one;
 				continue;
 			}
-			const bytes = document.bytes + 1 + reserved.perDocument;
-			if (batch.length > 0 && (batch.length >= limit || bytes > left)) {
+			const bytes = one.bytes + 1 + perDocument;
+			const isFull = batch.length >= maxCountNow || bytes > bytesLeft;
+			if (isFull && batch.length > 0) {
 				yield batch;
 				batch = [];
-				left = room;
-				limit = maxCount;
+				bytesLeft = roomInBatch;
+				maxCountNow = maxCount;
 			}
-			left -= bytes;
-			batch.push(document);
+			batch.push(one);
+			bytesLeft -= bytes;
 		}
 	if (batch.length > 0) yield batch;
 }

@@ -1,6 +1,6 @@
 import { EVERY_UUID } from '../payloads/ids';
 import { failureMessage } from '../transport/failureText';
-import type { Fact } from './facts';
+import type { Fact, ProcessedFact } from './facts';
 import { notFoundReason } from './statuses';
 
 type Stage = 'upload' | 'storing' | 'processing';
@@ -19,8 +19,8 @@ const MIN_REQUESTS = 3;
  * document does not reset the count of processing failures.
  */
 export class CircuitBreaker {
-	/** The current streak of failures in each stage. All failures of a streak have the same reason. */
-	private readonly streaks = new Map<Stage, ReturnType<typeof newStreak>>();
+	/** The current streak of failures in each stage. */
+	private readonly streaks = new Map<Stage, Streak>();
 	private hasUploaded = false;
 
 	/** @param limit number of consecutive failures that opens the circuit breaker; with 0, it never opens */
@@ -37,18 +37,20 @@ export class CircuitBreaker {
 			this.hasUploaded = true;
 			this.streaks.delete('upload');
 		} else if (fact.outcome === 'stored') this.streaks.delete('storing');
-		else if (fact.outcome === 'processed') {
-			const { end } = fact;
-			const reason = notFoundReason(end);
-			if (reason !== undefined) this.countFailure('processing', end.processMsg ?? reason);
-			else if (end.state === 'finish') this.streaks.delete('processing');
-		} else if ('failure' in fact && fact.failure) {
+		else if (fact.outcome === 'processed') this.countProcessed(fact);
+		else if ('failure' in fact && fact.failure) {
 			const { batch, failure } = fact;
 			const stage = batch > 0 ? 'storing' : 'upload';
 			// A key without the right to upload files gets the status 403 for every file.
 			const mayAffectAll = stage === 'upload' && failure.status === 403 && !this.hasUploaded;
-			this.countFailure(stage, failureMessage(failure), batch, mayAffectAll);
+			this.countFailure(stage, failureMessage(failure), { batch, mayAffectAll });
 		}
+	}
+
+	private countProcessed({ end }: ProcessedFact): void {
+		const reason = notFoundReason(end);
+		if (reason !== undefined) this.countFailure('processing', end.processMsg ?? reason);
+		else if (end.state === 'finish') this.streaks.delete('processing');
 	}
 
 	/**
@@ -58,23 +60,40 @@ export class CircuitBreaker {
 	 * counts as one request.
 	 * @param mayAffectAll whether MIN_REQUESTS failures are enough
 	 */
-	private countFailure(stage: Stage, reason: string, batch = 0, mayAffectAll = false): void {
+	private countFailure(
+		stage: Stage,
+		reason: string,
+		{ batch = 0, mayAffectAll = false } = {},
+	): void {
 		if (this.limit === 0 || this.reason !== undefined) return;
+		const streak = this.continueStreak(stage, reason);
+		streak.failures += 1;
+		if (batch > 0) streak.batches.add(batch);
+		const requests = batch > 0 ? streak.batches.size : streak.failures;
+		const minRequests = Math.min(this.limit, MIN_REQUESTS);
+		const minFailures = mayAffectAll ? minRequests : this.limit;
+		if (AFFECTS_ALL.test(reason)) this.reason = reason;
+		else if (streak.failures >= minFailures && requests >= minRequests) {
+			this.reason = reason;
+			this.streakLength = streak.failures;
+		}
+	}
+
+	/** Returns the streak of a stage. Starts a new streak if the reason is another one. */
+	private continueStreak(stage: Stage, reason: string): Streak {
 		// A reason may contain the ID of the document, so compare reasons without IDs.
 		const sharedReason = reason.replace(EVERY_UUID, '');
-		const last = this.streaks.get(stage);
-		const streak = last?.reason === sharedReason ? last : newStreak(sharedReason);
+		const current = this.streaks.get(stage);
+		if (current?.sharedReason === sharedReason) return current;
+		const streak = { sharedReason, failures: 0, batches: new Set<number>() };
 		this.streaks.set(stage, streak);
-		streak.count += 1;
-		const requests = batch > 0 ? streak.batches.add(batch).size : streak.count;
-		const isCertain = AFFECTS_ALL.test(reason);
-		const least = Math.min(this.limit, MIN_REQUESTS);
-		const limit = mayAffectAll ? least : this.limit;
-		const isStreak = streak.count >= limit && requests >= least;
-		if (!isStreak && !isCertain) return;
-		this.reason = reason;
-		this.streakLength = isCertain ? undefined : streak.count;
+		return streak;
 	}
 }
 
-const newStreak = (reason: string) => ({ reason, count: 0, batches: new Set<number>() });
+/** Consecutive failures with the same reason. `batches`: numbers of the batches that contained the documents. */
+interface Streak {
+	sharedReason: string;
+	failures: number;
+	batches: Set<number>;
+}

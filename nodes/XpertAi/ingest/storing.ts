@@ -14,7 +14,7 @@ import { matchRecords } from './matchRecords';
 import { type Batch, groupIntoBatches, type BatchLimits } from './batches';
 import type { Documents, Fact } from './facts';
 import { Folders } from './folders';
-import type { SourceMemory } from './memory';
+import type { JournalRows, SourceMemory } from './memory';
 import type { DocumentOrFact } from './uploads';
 
 export interface StorerOptions<Report> {
@@ -35,161 +35,10 @@ export interface StorerOptions<Report> {
 	stopsAtFailure?: boolean;
 }
 
-/** Stores documents in batches. */
-export class Storer<Report> {
-	/** Facts that `run` has not yielded yet. */
-	private facts: Array<Fact<Report>> = [];
-	private batchCount = 0;
-	private hasFailed = false;
-
-	constructor(private readonly storing: StorerOptions<Report>) {}
-
-	/**
-	 * Stores the documents, with up to `concurrency` requests at once. If the execution is stopped, yields no facts for
-	 * the remaining documents.
-	 *
-	 * @throws an error of the document source, or an unexpected error of a batch
-	 */
-	async *run(): AsyncGenerator<Array<Fact<Report>>> {
-		const { batchLimits, circuitBreaker, concurrency, documents, stopsAtFailure } = this.storing;
-		/** Batches that are being sent, each with the IDs of its documents in lower case. */
-		const running = new Map<Promise<unknown>, Set<string>>();
-		const crashes: unknown[] = [];
-		try {
-			for await (const batch of groupIntoBatches(documents, batchLimits)) {
-				if (!Array.isArray(batch)) {
-					yield [batch, ...this.facts.splice(0)];
-					continue;
-				}
-				const ids = batch.map(({ id }) => id.toLowerCase());
-				// Documents with the same ID are sent one after the other, so that the server keeps the last one.
-				const mustWait = () =>
-					running.size >= concurrency ||
-					[...running.values()].some((others) => ids.some((id) => others.has(id)));
-				while (mustWait()) await Promise.race(running.keys());
-				yield this.facts.splice(0);
-				if (this.storing.client.signal?.aborted || crashes.length > 0) break;
-				const isStopped = this.hasFailed && stopsAtFailure;
-				if (isStopped || circuitBreaker?.reason !== undefined) {
-					yield batch.map((document) => ({ document, outcome: 'notSent' }));
-					continue;
-				}
-				const first = { batch, number: ++this.batchCount, attempts: 0 };
-				const work = this.settle({ ...first, mayBeDone: false, partlyDone: [] })
-					.catch((error: unknown) => crashes.push(error))
-					.finally(() => running.delete(work));
-				running.set(work, new Set(ids));
-			}
-		} finally {
-			await Promise.all(running.keys());
-		}
-		yield this.facts;
-		if (crashes.length > 0) throw crashes[0];
-	}
-
-	/**
-	 * Sends a batch. If the request fails and `maySplit` returns true, or if the batch overloads the server, sends the
-	 * two halves of the batch separately.
-	 *
-	 * @returns whether at least one document is certainly not stored
-	 */
-	private async settle(attempted: Attempted<Report>): Promise<boolean> {
-		const { batch, number } = attempted;
-		const { client, folders, memory, path, timeoutMs } = this.storing;
-		const unfiled = await folders?.createFor(batch.map(({ record }) => record));
-		const journaled = unfiled ? { failure: unfiled } : await memory?.journalBatch(hashesOf(batch));
-		if (journaled && 'failure' in journaled) return this.reportFailed(attempted, journaled.failure);
-		let records: unknown[] = [];
-		const schema = z.unknown().superRefine((answer, { addIssue }) => {
-			records = matchRecords(batch, answer, journaled?.ids);
-			const shown = compact(records).length;
-			const message = `it shows ${shown} of ${batch.length} documents as stored`;
-			if (shown < batch.length) addIssue({ code: 'custom', message });
-		});
-		const [before, behind] = journaled?.rows ?? [];
-		const body = `[${compact([before, ...map(batch, 'json'), behind]).join(',')}]`;
-		const stopRetrying = (failure: Failure, attempts: number) =>
-			batch.length > 1 && attempts >= TRIES_BEFORE_HALVING && isOverload(failure, body);
-		const request = { method: 'POST', repeatable: true, path, body, timeoutMs, schema } as const;
-		const result = await call(client, { ...request, stopRetrying });
-		journaled?.onEnded(result.ok, result.mayBeDone);
-		const sent = { ...attempted, attempts: attempted.attempts + result.attempts };
-		sent.mayBeDone ||= result.mayBeDone;
-		const batches = attempted.attempts === 0 ? 1 : 0;
-		const counts = { attempts: result.attempts, batches, retries: result.attempts - 1 };
-		this.facts.push({ outcome: 'sent', counts });
-		if (result.ok) {
-			const { status } = result;
-			const stored = { outcome: 'stored', status, batch: number, attempts: sent.attempts } as const;
-			for (const [at, document] of batch.entries())
-				this.facts.push({ ...stored, document, record: records[at] });
-			return false;
-		}
-		const { failure } = result;
-		if (!maySplit(batch, failure) && !stopRetrying(failure, result.attempts))
-			return this.reportFailed(sent, failure, records);
-		if (mayBePartlyDone(failure)) sent.partlyDone = [...sent.partlyDone, failure];
-		let isRejected = false;
-		for (const half of chunk(batch, Math.ceil(batch.length / 2))) {
-			// The server stops at a rejected document. So if the first half has one, the server has stored nothing of the
-			// second half.
-			if (isRejected) sent.partlyDone = [];
-			isRejected = (await this.settle({ ...sent, batch: half })) || isRejected;
-		}
-		return isRejected;
-	}
-
-	/**
-	 * Reports the documents of a failed batch. If the answer is incomplete, the documents in it count as stored.
-	 *
-	 * @param records for each document, its record from the answer; `undefined` if this batch was not sent
-	 * @returns whether all documents are certainly not stored
-	 */
-	private reportFailed(sent: Attempted<Report>, failure: Failure, records?: unknown[]): boolean {
-		const { attempts, batch: documents, mayBeDone, number: batch, partlyDone } = sent;
-		this.hasFailed = true;
-		const { kind, status } = failure;
-		// For an incomplete answer, `call` has set `mayBeDone`.
-		const isUnknown =
-			mayBeDone ||
-			kind === 'cancelled' ||
-			// A server may answer 500 after it has stored the document.
-			status === 500 ||
-			partlyDone.some((earlier) => !records || !hasRejected(earlier, documents, failure));
-		const knownOutcome = records && status !== undefined ? 'rejected' : 'notSent';
-		const outcome = isUnknown ? 'unknown' : knownOutcome;
-		for (const [at, document] of documents.entries()) {
-			// An incomplete answer is `unreadable`.
-			const record = kind === 'unreadable' ? records?.[at] : undefined;
-			const fact = { document, batch, attempts };
-			if (record === undefined) this.facts.push({ ...fact, outcome, failure });
-			else this.facts.push({ ...fact, outcome: 'stored', status: status ?? 200, record });
-		}
-		return !isUnknown;
-	}
-}
-
-/** A batch is sent this often before it is halved because no answer came. */
-const TRIES_BEFORE_HALVING = 3;
-
-/** From this size on, a closed connection may mean that the request is too large: nginx takes 1 MiB by default. */
-const LARGE_BYTES = 1024 * 1024;
-
-/** Whether a request may be more than the server, or a proxy before it, can handle at once. */
-const isOverload = (failure: Failure, body: string) =>
-	isOverdue(failure) || (isCutOff(failure) && Buffer.byteLength(body) >= LARGE_BYTES);
-
-/** Content hashes by document ID. Skips documents that later runs cannot recognize (`lacksStableId`). */
-const hashesOf = (batch: Batch<unknown>) =>
-	new Map(
-		batch.flatMap(({ id, lacksStableId, contentHash = '' }) =>
-			lacksStableId ? [] : [[id, contentHash]],
-		),
-	);
-
 /** A batch, or a part of a split batch, with the results of earlier requests. */
 interface Attempted<Report> {
 	batch: Batch<Report>;
+	/** Number of the batch. The parts of a split batch have the same number. */
 	number: number;
 	/** Number of earlier requests with these documents. */
 	attempts: number;
@@ -202,16 +51,233 @@ interface Attempted<Report> {
 	partlyDone: Failure[];
 }
 
+/** `someNotStored`: whether at least one document of the batch is certainly not stored. */
+interface BatchEnd {
+	someNotStored: boolean;
+}
+
+/** Stores documents in batches. */
+export class Storer<Report> {
+	/** Facts that `run` has not yielded yet. */
+	private facts: Array<Fact<Report>> = [];
+	/** Batches that are being sent, each with the IDs of its documents in lower case. */
+	private readonly running = new Map<Promise<unknown>, Set<string>>();
+	/** Unexpected errors of batches. */
+	private readonly crashes: unknown[] = [];
+	private batchCount = 0;
+	private hasFailed = false;
+
+	constructor(private readonly options: StorerOptions<Report>) {}
+
+	/**
+	 * Stores the documents, with up to `concurrency` requests at once. If the execution is stopped, yields no facts for
+	 * the remaining documents.
+	 *
+	 * @throws an error of the document source, or an unexpected error of a batch
+	 */
+	async *run(): AsyncGenerator<Array<Fact<Report>>> {
+		const { batchLimits, client, documents } = this.options;
+		try {
+			for await (const batch of groupIntoBatches(documents, batchLimits)) {
+				if (!Array.isArray(batch)) {
+					yield [batch, ...this.facts.splice(0)];
+					continue;
+				}
+				const ids = batch.map(({ id }) => id.toLowerCase());
+				while (this.mustWait(ids)) await Promise.race(this.running.keys());
+				yield this.facts.splice(0);
+				if (client.signal?.aborted || this.crashes.length > 0) break;
+				if (this.canSend) this.startSending(batch, ids);
+				else yield batch.map((document) => ({ document, outcome: 'notSent' }));
+			}
+		} finally {
+			await Promise.all(this.running.keys());
+		}
+		yield this.facts;
+		if (this.crashes.length > 0) throw this.crashes[0];
+	}
+
+	/**
+	 * Whether a batch with these IDs must wait for a running request. Documents with the same ID are sent one after the
+	 * other, so that the server keeps the last one.
+	 */
+	private mustWait(ids: string[]): boolean {
+		if (this.running.size >= this.options.concurrency) return true;
+		return [...this.running.values()].some((runningIds) => ids.some((id) => runningIds.has(id)));
+	}
+
+	private get canSend(): boolean {
+		const { circuitBreaker, stopsAtFailure } = this.options;
+		return !(stopsAtFailure && this.hasFailed) && circuitBreaker?.reason === undefined;
+	}
+
+	/** Starts to send a batch. Does not wait for the answer. */
+	private startSending(batch: Batch<Report>, ids: string[]): void {
+		const number = ++this.batchCount;
+		const work = this.sendBatch({ batch, number, attempts: 0, mayBeDone: false, partlyDone: [] })
+			.catch((error: unknown) => this.crashes.push(error))
+			.finally(() => this.running.delete(work));
+		this.running.set(work, new Set(ids));
+	}
+
+	/**
+	 * Sends a batch and reports its documents. Sends the two halves of the batch separately if an invalid document may
+	 * have caused the failure, or if the batch was too much for the server.
+	 */
+	private async sendBatch(earlier: Attempted<Report>): Promise<BatchEnd> {
+		const { batch, number } = earlier;
+		const journal = await this.prepareToSend(batch);
+		if (journal && 'failure' in journal) return this.reportFailed(earlier, journal.failure);
+		const { isOverload, records, result } = await this.requestStoring(batch, journal);
+		const attempts = earlier.attempts + result.attempts;
+		const mayBeDone = earlier.mayBeDone || result.mayBeDone;
+		const attempted = { ...earlier, attempts, mayBeDone };
+		const counts = { attempts: result.attempts, retries: result.attempts - 1 };
+		this.facts.push({
+			outcome: 'sent',
+			counts: { ...counts, batches: earlier.attempts > 0 ? 0 : 1 },
+		});
+		if (result.ok) {
+			const stored = { outcome: 'stored', status: result.status, batch: number, attempts } as const;
+			for (const [at, document] of batch.entries())
+				this.facts.push({ ...stored, document, record: records[at] });
+			return { someNotStored: false };
+		}
+		const { failure } = result;
+		if (isOverload || maySplit(batch, failure)) return await this.sendHalves(attempted, failure);
+		return this.reportFailed(attempted, failure, records);
+	}
+
+	/**
+	 * Creates the folders and the journal rows of a batch.
+	 *
+	 * @returns the journal rows, if there is a journal; or a failure if the batch must not be sent
+	 */
+	private async prepareToSend(batch: Batch<Report>) {
+		const { folders, memory } = this.options;
+		const failure = await folders?.createFor(map(batch, 'record'));
+		return failure ? { failure } : await memory?.journalBatch(hashesOf(batch));
+	}
+
+	/**
+	 * Sends the request that stores a batch.
+	 *
+	 * @returns an object:
+	 * - `result`: the answer or the failure.
+	 * - `records`: the record of each document from the answer; `undefined` for a document that the answer does not list.
+	 * - `isOverload`: whether the request failed because the batch was too much for the server.
+	 */
+	private async requestStoring(batch: Batch<Report>, journal: JournalRows | undefined) {
+		const { client, path, timeoutMs } = this.options;
+		let records: unknown[] = [];
+		const schema = z.unknown().superRefine((answer, { addIssue }) => {
+			records = matchRecords(batch, answer, journal?.ids);
+			const shown = compact(records).length;
+			const message = `it shows ${shown} of ${batch.length} documents as stored`;
+			if (shown < batch.length) addIssue({ code: 'custom', message });
+		});
+		const rows = [journal?.before, ...map(batch, 'json'), journal?.after];
+		const body = `[${compact(rows).join(',')}]`;
+		const isOverload = (failure: Failure, attempts: number) =>
+			batch.length > 1 && attempts >= TRIES_BEFORE_HALVING && mayBeOverload(failure, body);
+		const request = { method: 'POST', repeatable: true, path, body, timeoutMs, schema } as const;
+		const result = await call(client, { ...request, stopRetrying: isOverload });
+		journal?.onEnded(result.ok, result.mayBeDone);
+		return {
+			result,
+			records,
+			isOverload: !result.ok && isOverload(result.failure, result.attempts),
+		};
+	}
+
+	/** Sends the two halves of a batch, one after the other. */
+	private async sendHalves(attempted: Attempted<Report>, failure: Failure): Promise<BatchEnd> {
+		const { batch } = attempted;
+		let { partlyDone } = attempted;
+		if (mayBePartlyDone(failure)) partlyDone = [...partlyDone, failure];
+		let someNotStored = false;
+		for (const half of chunk(batch, Math.ceil(batch.length / 2))) {
+			// The server stops at a rejected document. So if the first half has one, the server has stored nothing of the
+			// second half.
+			if (someNotStored) partlyDone = [];
+			const end = await this.sendBatch({ ...attempted, batch: half, partlyDone });
+			someNotStored ||= end.someNotStored;
+		}
+		return { someNotStored };
+	}
+
+	/**
+	 * Reports the documents of a failed batch. If the answer is incomplete, the documents in it count as stored.
+	 *
+	 * @param records for each document, its record from the answer; `undefined` if this batch was not sent
+	 */
+	private reportFailed(
+		attempted: Attempted<Report>,
+		failure: Failure,
+		records?: unknown[],
+	): BatchEnd {
+		const { attempts, batch: documents, number: batch } = attempted;
+		this.hasFailed = true;
+		const outcome = failedOutcome(attempted, failure, records !== undefined);
+		for (const [at, document] of documents.entries()) {
+			// An incomplete answer is `unreadable`.
+			const record = failure.kind === 'unreadable' ? records?.[at] : undefined;
+			const fact = { document, batch, attempts };
+			if (record === undefined) this.facts.push({ ...fact, outcome, failure });
+			else this.facts.push({ ...fact, outcome: 'stored', status: failure.status ?? 200, record });
+		}
+		return { someNotStored: outcome !== 'unknown' };
+	}
+}
+
+/** A batch is sent this often before it is halved because no answer came. */
+const TRIES_BEFORE_HALVING = 3;
+
+/** From this size on, a closed connection may mean that the request is too large: nginx takes 1 MiB by default. */
+const LARGE_BYTES = 1024 * 1024;
+
+/** Whether a request may be more than the server, or a proxy before it, can handle at once. */
+const mayBeOverload = (failure: Failure, body: string) =>
+	isOverdue(failure) || (isCutOff(failure) && Buffer.byteLength(body) >= LARGE_BYTES);
+
+/** Content hashes by document ID. Skips documents that later runs cannot recognize (`lacksStableId`). */
+const hashesOf = (batch: Batch<unknown>) =>
+	new Map(
+		batch.flatMap(({ id, lacksStableId, contentHash = '' }) =>
+			lacksStableId ? [] : [[id, contentHash]],
+		),
+	);
+
 /**
  * Whether to send the halves of a failed batch separately. True if the batch was too large, or if an invalid document
- * may have caused the failure. If no document refers to a file of an earlier upload, a 404 means that the
- * knowledgebase is missing, so splitting does not help.
+ * may have caused the failure.
  */
 function maySplit(batch: Batch<unknown>, failure: Failure): boolean {
 	if (batch.length === 1) return false;
+	if (isTooLarge(failure)) return true;
+	// If no document refers to a file of an earlier upload, a 404 means that the knowledgebase is missing. Then all
+	// documents would fail.
 	const mayLackFile = batch.some(({ record, isUploaded }) => record.storageFileId && !isUploaded);
-	const isOfDocument = failure.missing === undefined || mayLackFile;
-	return isTooLarge(failure) || (mayBePartlyDone(failure) && isOfDocument);
+	return mayBePartlyDone(failure) && (failure.missing === undefined || mayLackFile);
+}
+
+/**
+ * The outcome of the documents in a failed batch.
+ *
+ * @param wasSent whether this batch was sent. Earlier requests may have contained its documents in any case.
+ */
+function failedOutcome(
+	{ batch, mayBeDone, partlyDone }: Attempted<unknown>,
+	failure: Failure,
+	wasSent: boolean,
+): 'unknown' | 'rejected' | 'notSent' {
+	// For an incomplete answer, `call` has set `mayBeDone`. For a cancelled request, `call` does not set it.
+	if (mayBeDone || failure.kind === 'cancelled') return 'unknown';
+	// A server may answer 500 after it has stored the document.
+	if (failure.status === 500) return 'unknown';
+	const isRejectedAgain = (earlier: Failure) => wasSent && isSameRejection(batch, earlier, failure);
+	if (!partlyDone.every(isRejectedAgain)) return 'unknown';
+	return wasSent && failure.status !== undefined ? 'rejected' : 'notSent';
 }
 
 /**
@@ -219,7 +285,7 @@ function maySplit(batch: Batch<unknown>, failure: Failure): boolean {
  * server may reject a document that it has already stored. Always false if the document has chunks, because the server
  * may have stored it before rejecting it.
  */
-function hasRejected(earlier: Failure, batch: Batch<unknown>, failure: Failure): boolean {
+function isSameRejection(batch: Batch<unknown>, earlier: Failure, failure: Failure): boolean {
 	if (batch.length > 1 || batch[0]?.record.chunks || !isRejection(failure)) return false;
 	return failure.status === earlier.status && failure.reason === earlier.reason;
 }

@@ -10,8 +10,6 @@ import { type Documents, type Fact, type ReadyDocument, serialize } from './fact
 /** Either a document to store, or a fact to pass on. */
 export type DocumentOrFact<Report> = ReadyDocument<Report> | Fact<Report>;
 
-type Steps<Report> = Array<DocumentOrFact<Report>>;
-
 /** The fields that the node uses from the answer to an upload. */
 const uploadedFile = z.object({ url: z.string().min(1), id: lenientText, size: lenientNumber });
 
@@ -27,45 +25,24 @@ interface UploadOptions<Report> {
 
 /**
  * Uploads the files of documents, several at once (E16). Yields the documents in their original order. If an upload
- * fails, yields a fact instead of the document. An upload can be repeated, because an unused file does no harm.
+ * fails, yields a fact instead of the document.
  *
  * @throws an error of the document source
  */
 export async function* uploadFiles<Report>(
-	all: UploadOptions<Report>,
-): AsyncGenerator<Steps<Report>> {
-	const { documents, client, timeoutMs, gate, memory } = all;
-	const inFlight: Array<Promise<Steps<Report>>> = [];
-	const upload = async (document: ReadyDocument<Report>): Promise<Steps<Report>> => {
-		try {
-			if (!document.file) return [document];
-			if (!gate.canSend) return [{ document, outcome: 'notSent' }];
-			const unsent = { document, outcome: 'notSent', batch: 0, attempts: 0 } as const;
-			if (memory?.sendFailure) return [{ ...unsent, failure: memory.sendFailure }];
-			const content = await document.file();
-			const body = () => multipartBody(content, {});
-			const request = { method: 'POST', repeatable: true, path: '/v1/file', body } as const;
-			const result = await call(client, { ...request, schema: uploadedFile, timeoutMs });
-			const { answer, failure, attempts } = result;
-			if (!answer) {
-				const outcome = failure.status === undefined ? 'notSent' : 'rejected';
-				return [{ document, outcome, failure, batch: 0, attempts }];
-			}
-			const { url: fileUrl, id: storageFileId, size } = answer;
-			const record = { ...document.record, ...content.fields, fileUrl, storageFileId, size };
-			const ready = { ...omit(document, 'file'), isUploaded: true, record, ...serialize(record) };
-			return [{ outcome: 'uploaded', hadNul: content.hadNul }, ready];
-		} catch (error) {
-			return [{ document, outcome: 'unreadable', error }];
-		}
-	};
+	options: UploadOptions<Report>,
+): AsyncGenerator<Array<DocumentOrFact<Report>>> {
+	/** Documents in their order. The uploads of some may still be in progress. */
+	const inFlight: Array<Promise<Array<DocumentOrFact<Report>>>> = [];
 	try {
-		for await (const group of documents) {
-			// If uploads are in progress, documents without a file are queued too, to keep the order.
-			const isQueued = inFlight.length > 0 || some(group, 'file');
-			if (!isQueued) yield group;
-			for (const document of isQueued ? group : []) {
-				inFlight.push(upload(document));
+		for await (const group of options.documents) {
+			// Documents without a file wait only for the uploads of earlier documents.
+			if (inFlight.length === 0 && !some(group, 'file')) {
+				yield group;
+				continue;
+			}
+			for (const document of group) {
+				inFlight.push(uploadFile(document, options));
 				if (inFlight.length >= UPLOADS_AT_ONCE) yield (await inFlight.shift()) ?? [];
 			}
 		}
@@ -73,5 +50,40 @@ export async function* uploadFiles<Report>(
 	} finally {
 		// Waits for all uploads, because they may still read files when the consumer stops early.
 		await Promise.allSettled(inFlight);
+	}
+}
+
+/**
+ * Uploads the file of a document, if it has one.
+ *
+ * @returns the document as it must be stored, after the fact `uploaded` if a file was uploaded; or the fact why it
+ * cannot be stored
+ */
+async function uploadFile<Report>(
+	document: ReadyDocument<Report>,
+	{ client, gate, memory, timeoutMs }: UploadOptions<Report>,
+): Promise<Array<DocumentOrFact<Report>>> {
+	try {
+		if (!document.file) return [document];
+		if (!gate.canSend) return [{ document, outcome: 'notSent' }];
+		const failedMemory = memory?.sendFailure;
+		if (failedMemory)
+			return [{ document, outcome: 'notSent', failure: failedMemory, batch: 0, attempts: 0 }];
+		const content = await document.file();
+		const body = () => multipartBody(content, {});
+		// An upload can be repeated, because an unused file does no harm.
+		const request = { method: 'POST', repeatable: true, path: '/v1/file', body } as const;
+		const result = await call(client, { ...request, schema: uploadedFile, timeoutMs });
+		const { answer, attempts, failure } = result;
+		if (!answer) {
+			const outcome = failure.status === undefined ? 'notSent' : 'rejected';
+			return [{ document, outcome, failure, batch: 0, attempts }];
+		}
+		const { url: fileUrl, id: storageFileId, size } = answer;
+		const record = { ...document.record, ...content.fields, fileUrl, storageFileId, size };
+		const uploaded = { ...omit(document, 'file'), isUploaded: true, record, ...serialize(record) };
+		return [{ outcome: 'uploaded', hadNul: content.hadNul }, uploaded];
+	} catch (error) {
+		return [{ document, outcome: 'unreadable', error }];
 	}
 }

@@ -10,6 +10,8 @@ import type { NoteName, NotesOnServer, ReadNote, WrittenNote } from './notes';
  */
 export const SLOTS = 2;
 
+const NOTES_PER_PAGE = 2;
+
 /**
  * Names of the two notes of a journal page: one note with document IDs, one note with fingerprints. With two notes, the
  * loss of one note is noticed.
@@ -26,8 +28,11 @@ function pageNames(run: number, at: number): [documents: NoteName, end: NoteName
 /** Names of the notes of the first journal page. Each slot has its own. */
 export const FIRST_PAGES = range(SLOTS).flatMap((slot) => pageNames(slot, 0));
 
-/** Bytes to reserve for journal rows in the request of a batch: `once`, plus `each` per document. */
+/** Bytes to reserve for journal rows in the request of a batch. */
 export const JOURNAL_BYTES = { perBatch: 8 * 1024, perDocument: 60 };
+
+/** The journal rows of a batch (see `Journal.makeBatchRows`). */
+export type JournalRows = Awaited<ReturnType<Journal['makeBatchRows']>>;
 
 /**
  * Records which documents a run sends, with one page per batch. If the run crashes, the next run reads these pages.
@@ -44,9 +49,12 @@ export class Journal {
 	private unmerged: ReadNote[][] = [];
 	private pageCount = 1;
 	/** Numbers of the pages whose batches are being sent. */
-	private readonly open = new Set<number>();
-	/** Pages to write before the next batch is sent. Maps page numbers to packed document IDs. */
-	private readonly unclear = new Map<number, string[]>();
+	private readonly inFlight = new Set<number>();
+	/**
+	 * Pages that the server may not have stored. They are written before the next batch. Maps page numbers to packed
+	 * document IDs.
+	 */
+	private readonly failedPages = new Map<number, string[]>();
 	/**
 	 * Content that late requests may still store. Maps packed document IDs to the fingerprint of this content, or to
 	 * `UNKNOWN` if two late requests contain different versions of the document.
@@ -69,43 +77,51 @@ export class Journal {
 	 * @throws NotesFailed
 	 */
 	async writePage(ids: string[]): Promise<void> {
-		this.unclear.set(this.pageCount++, ids.map(packId));
-		await this.writeUnclear();
+		this.failedPages.set(this.pageCount++, ids.map(packId));
+		await this.writeFailedPages();
 	}
 
 	/**
-	 * Writes the pages in `unclear`. Then makes the journal rows for the request of a batch.
+	 * Makes the journal rows for the request of a batch. Before that, writes the pages of earlier batches that failed.
 	 *
+	 * @param entries the documents of the batch, each with its fingerprint once it is stored
 	 * @returns an object:
-	 * - `rows`: JSON to send before and after the documents
-	 * - `ids`: IDs of these rows
-	 * - `onEnded`: function to call when the request has ended. `late` says that the server may still process it.
+	 * - `before` and `after`: JSON of the rows before and after the documents.
+	 * - `ids`: IDs of these rows.
+	 * - `onEnded`: function to call when the request has ended.
 	 * @throws NotesFailed
 	 */
 	async makeBatchRows(entries: FingerprintEntry[]) {
-		await this.writeUnclear();
+		await this.writeFailedPages();
 		const at = this.pageCount++;
-		this.open.add(at);
+		this.inFlight.add(at);
 		const packedIds = entries.map(([packedId]) => packedId);
-		const isCertain = entries.every((entry) => this.isCertain(entry));
-		const body = Buffer.from(entries.map(([, fingerprint]) => fingerprint).join(''), 'latin1');
 		const [documents, end] = this.page(at, packedIds);
-		// `end` is sent twice: first without fingerprints, then behind the documents, where it replaces the first.
-		const notes = [documents, end, { ...end, ...(isCertain && { body }) }];
-		const rows = notes.map((note) => this.notes.row(note));
-		const [before, endPlaceholder, behind] = rows.map((row) => JSON.stringify(row));
+		// If a late request may still change a document of the batch, this page gets no fingerprints.
+		const areCertain = entries.every((entry) => this.isCertain(entry));
+		const filledEnd = areCertain ? { ...end, body: fingerprintsOf(entries) } : end;
+		// The note `end` is sent twice. The row after the documents replaces the row before them.
+		const rows = [documents, end, filledEnd].map((note) => this.notes.row(note));
+		const [documentsRow, endRow, filledEndRow] = rows.map((row) => JSON.stringify(row));
 		return {
-			rows: [`${before},${endPlaceholder}`, behind],
+			before: `${documentsRow},${endRow}`,
+			after: filledEndRow,
 			ids: rows.map(({ id }) => id),
-			onEnded: (isStored: boolean, late: boolean) => {
-				this.open.delete(at);
-				if (!isStored) this.unclear.set(at, packedIds);
-				for (const entry of late ? entries : []) {
-					const [packedId, fingerprint] = entry;
-					this.lateFingerprints.set(packedId, this.isCertain(entry) ? fingerprint : UNKNOWN);
-				}
+			/** @param mayBeDone whether the server may have processed, or may still process, a failed attempt */
+			onEnded: (isStored: boolean, mayBeDone: boolean) => {
+				this.inFlight.delete(at);
+				if (!isStored) this.failedPages.set(at, packedIds);
+				if (mayBeDone) this.recordLateRequest(entries);
 			},
 		};
+	}
+
+	/** Records the content that a late request may still store. */
+	private recordLateRequest(entries: FingerprintEntry[]): void {
+		for (const entry of entries) {
+			const [packedId, fingerprint] = entry;
+			this.lateFingerprints.set(packedId, this.isCertain(entry) ? fingerprint : UNKNOWN);
+		}
 	}
 
 	/**
@@ -130,22 +146,21 @@ export class Journal {
 	 */
 	async readLate(): Promise<Iterable<FingerprintEntry>> {
 		const { crashed, notes } = this;
-		const merged = new Set(this.unmerged.map(journalVersionOf));
+		const merged = new Set(this.unmerged.map(pageVersion));
 		const now = crashed > 0 ? await readPages(notes, crashed, crashed - 1) : [];
-		return entriesIn(now.filter((page) => !merged.has(journalVersionOf(page))));
+		return entriesIn(now.filter((page) => !merged.has(pageVersion(page))));
 	}
 
-	private async writeUnclear(): Promise<void> {
-		const pages = [...this.unclear];
+	private async writeFailedPages(): Promise<void> {
+		const pages = [...this.failedPages];
 		if (pages.length === 0) return;
 		await this.notes.write(...pages.flatMap(([at, packedIds]) => this.page(at, packedIds)));
-		for (const [at] of pages) this.unclear.delete(at);
+		for (const [at] of pages) this.failedPages.delete(at);
 	}
 
 	/** Makes the two notes of a page, without fingerprints. Page 0 has no documents. */
 	page(at: number, packedIds: string[] = []): [documents: WrittenNote, end: WrittenNote] {
-		const open = [...this.open, ...this.unclear.keys()];
-		const header = { run: this.run, open };
+		const header = { run: this.run, open: [...this.inFlight, ...this.failedPages.keys()] };
 		const [documents, end] = pageNames(this.run, at);
 		const entries = packedIds.map((packedId): FingerprintEntry => [packedId, UNKNOWN]);
 		return [
@@ -155,52 +170,62 @@ export class Journal {
 	}
 }
 
+const fingerprintsOf = (entries: FingerprintEntry[]) =>
+	Buffer.from(entries.map(([, fingerprint]) => fingerprint).join(''), 'latin1');
+
 const runOf = (page: ReadNote[]) => page.find(isReadable)?.run ?? 0;
 
-const journalVersionOf = (page: ReadNote[]) =>
+/** Returns a text that differs between two versions of a page. */
+const pageVersion = (page: ReadNote[]) =>
 	JSON.stringify(page.map((note) => isReadable(note) && [note.run, note.open, note.body.length]));
 
 /**
- * Reads the pages in a slot. The index in the result is the page number. Pages of merged runs become empty arrays. Reads
- * blocks of `SIZES.pages` pages, until a block has neither a note of a later run nor a damaged note.
+ * Reads the pages in a slot, in blocks of `SIZES.pages` pages. Stops after a block in which all notes are missing or
+ * belong to merged runs.
  *
  * @param run number of any run that uses the slot
  * @param after number of the last run that is merged into the memory
+ * @returns the pages. The index is the page number. Pages of merged runs are empty arrays.
  */
-async function readPages(notes: NotesOnServer, run: number, after: number) {
+async function readPages(notes: NotesOnServer, run: number, after: number): Promise<ReadNote[][]> {
+	const isMerged = (note: ReadNote) => isReadable(note) && !isFromLaterRun(after, note);
 	const pages: ReadNote[][] = [];
-	for (let at = 0, isMore = true; isMore; at += SIZES.pages) {
-		const names = range(at, at + SIZES.pages).flatMap((page) => pageNames(run, page));
+	let block: ReadNote[][] = [];
+	do {
+		const numbers = range(pages.length, pages.length + SIZES.pages);
+		const read = await notes.read(numbers.flatMap((at) => pageNames(run, at)));
 		// The server stores both notes of a page first, and then the documents of the batch. So if one note is still
-		// from an older run, the server stored no document of the batch, and the page is ignored.
-		const isOlder = (note: ReadNote) => isReadable(note) && !isLater(after, note);
-		const read = chunk(await notes.read(names), 2);
-		pages.push(...read.map((page) => (page.some(isOlder) ? [] : page)));
-		isMore = pages.slice(at).some((page) => page.some((note) => note !== undefined));
-	}
+		// from a merged run, the server stored no document of the batch, and the page is ignored.
+		block = chunk(read, NOTES_PER_PAGE).map((page) => (page.some(isMerged) ? [] : page));
+		pages.push(...block);
+	} while (block.some((page) => page.some((note) => note !== undefined)));
 	return pages;
 }
 
 /** Whether a run with a higher number than `after` wrote the note. */
-export const isLater = (after: number, note: ReadNote) => isReadable(note) && note.run > after;
+export const isFromLaterRun = (after: number, note: ReadNote) =>
+	isReadable(note) && note.run > after;
 
 /**
  * Whether the server stored a page, but its document IDs are lost. The page counts as stored if the note `end` exists,
  * or if a note of a later page does not list the page in `open`.
  */
 function isDamagedPage([documents, end]: ReadNote[], at: number, pages: ReadNote[][]): boolean {
-	const behind = pages.slice(at + 1).flat();
-	const isMissed = (note: ReadNote) => isReadable(note) && !note.open?.includes(at);
-	// The first page has no documents.
-	return at > 0 && !isReadable(documents) && (end !== undefined || behind.some(isMissed));
+	// Page 0 has no documents.
+	if (at === 0 || isReadable(documents)) return false;
+	const laterNotes = pages
+		.slice(at + 1)
+		.flat()
+		.filter(isReadable);
+	return end !== undefined || laterNotes.some(({ open }) => !open?.includes(at));
 }
 
 /** Yields one entry for each document of these pages. A missing fingerprint becomes `UNKNOWN`. */
 function* entriesIn(pages: ReadNote[][]): Generator<FingerprintEntry> {
 	for (const [documents, end] of pages) {
+		const ids = isReadable(documents) ? [...unpack(documents.body)] : [];
 		const fingerprints = isReadable(end) ? end.body.toString('latin1') : '';
-		const entries = isReadable(documents) ? [...unpack(documents.body)] : [];
-		for (const [at, [packedId]] of entries.entries()) {
+		for (const [at, [packedId]] of ids.entries()) {
 			const start = at * FINGERPRINT_BYTES;
 			yield [packedId, fingerprints.slice(start, start + FINGERPRINT_BYTES) || UNKNOWN];
 		}

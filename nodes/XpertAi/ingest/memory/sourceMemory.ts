@@ -9,7 +9,7 @@ import {
 	storedEntry,
 	UNKNOWN,
 } from './fingerprints';
-import { FIRST_PAGES, isLater, Journal } from './journal';
+import { FIRST_PAGES, isFromLaterRun, Journal } from './journal';
 import { type Holder, Lease } from './lease';
 import { type DocumentName, Names } from './names';
 import {
@@ -278,7 +278,10 @@ export class SourceMemory {
 			isRootLost = compact([...pages, ...(await this.notes.read(FIRST_PIECES))]).length > 0;
 		if (isRootLost) await pieces.rebuild();
 		else if (isReadable(root)) await pieces.read(root, others);
-		if (counters.sent > pieces.root.run || pages.some((page) => isLater(pieces.root.run, page)))
+		if (
+			counters.sent > pieces.root.run ||
+			pages.some((page) => isFromLaterRun(pieces.root.run, page))
+		)
 			await this.readUnmergedJournal(counters.sent, isRootLost);
 		const lastRun = Math.max(this.journal.crashed, counters.sent);
 		this.isNew = root === undefined && !isRootLost && lastRun === 0;

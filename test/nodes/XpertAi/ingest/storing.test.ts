@@ -503,7 +503,8 @@ describe('before a batch', () => {
 		const asked: Array<[string | undefined, ...unknown[]]> = [];
 		const server = new BulkServer();
 		const memory = journaling(async (ids) => ({
-			rows: ['{"id":"before"}', '{"id":"behind"}'],
+			before: '{"id":"before"}',
+			after: '{"id":"behind"}',
 			ids: ['before', 'behind'],
 			onEnded: (...end) => void asked.push([ids.join(), ...end]),
 		}));
@@ -519,10 +520,10 @@ describe('before a batch', () => {
 	});
 
 	it('rows of the journal do not count as documents, also when the server gives its own IDs', async () => {
-		const rows: [string, string] = ['{"id":"before"}', '{"id":"behind"}'];
 		const ofNewIds = withIds(2).map((model) => ({ ...model, lacksStableId: true }));
 		const memory = journaling(async () => ({
-			rows,
+			before: '{"id":"before"}',
+			after: '{"id":"behind"}',
 			ids: ['before', 'behind'],
 			onEnded: () => undefined,
 		}));
@@ -554,7 +555,8 @@ describe('before a batch', () => {
 		const told: unknown[] = [];
 		await submitTo(new BulkServer(faults, maxBytes), withIds(1), {
 			memory: journaling(async () => ({
-				rows: ['{}', '{}'],
+				before: '{}',
+				after: '{}',
 				ids: [],
 				onEnded: (...one) => void told.push(one),
 			})),

@@ -1,5 +1,4 @@
-import type { SourceMemory } from '../../../../../nodes/XpertAi/ingest/memory';
-import type { Journal } from '../../../../../nodes/XpertAi/ingest/memory/journal';
+import type { JournalRows, SourceMemory } from '../../../../../nodes/XpertAi/ingest/memory';
 import type { MemoryRoutes } from '../../../../../nodes/XpertAi/ingest/memory/notes';
 import { anyAnswer } from '../../../../../nodes/XpertAi/transport/answer';
 import type { Outcome } from '../../../../../nodes/XpertAi/transport/request';
@@ -7,7 +6,7 @@ import type { Outcome } from '../../../../../nodes/XpertAi/transport/request';
 /** A batch that may be sent, any number of times, and what is to be told how that ended. */
 export interface SendableBatch {
 	send: () => Promise<Outcome>;
-	ended: Awaited<ReturnType<Journal['makeBatchRows']>>['onEnded'];
+	ended: JournalRows['onEnded'];
 }
 
 /**
@@ -25,8 +24,7 @@ export async function journaledBatch(
 ): Promise<SendableBatch | undefined> {
 	const around = await memory.journalBatch(contents);
 	if (!around || 'failure' in around) return undefined;
-	const [before, behind] = around.rows;
-	const rows = [before, ...documents.map((one) => JSON.stringify(one)), behind];
+	const rows = [around.before, ...documents.map((one) => JSON.stringify(one)), around.after];
 	const body = `[${rows.join(',')}]`;
 	return {
 		send: async () =>
