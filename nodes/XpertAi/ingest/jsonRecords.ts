@@ -21,13 +21,11 @@ const MAX_LINES_IN_GROUP = 100;
 /** Maximum number of characters to parse as one JSON text. The JSON text is a line or a whole file. */
 const MAX_VALUE_LENGTH = 32 * 2 ** 20;
 
-/**
- * A file that is not one JSON value, or too long to be one, counts as JSON lines only if at least one line in
- * `LINES_PER_RECORD` is a JSON object. Only the first `FIRST_LINES` lines are checked. A file that begins with `[` does
- * not count as JSON lines.
- */
-const LINES_PER_RECORD = 4;
-const FIRST_LINES = 400;
+/** A file counts as JSON lines if at least one line in `LINES_PER_OBJECT` is a JSON object (see `areJsonLines`). */
+const LINES_PER_OBJECT = 4;
+
+/** Maximum number of lines that `areJsonLines` checks, because each parse error takes time. */
+const MAX_CHECKED_LINES = 400;
 
 /**
  * Reads the records of a file, in groups. The file contains JSON lines, a JSON array, or one JSON value. Yields a
@@ -39,66 +37,70 @@ export async function* jsonRecords(text: AsyncIterable<string>): AsyncGenerator<
 	/** Lines that wait until the format of the file is known. */
 	const held: Line[] = [];
 	let length = 0;
-	let areLines: boolean | undefined;
+	/** Whether the file contains JSON lines. `undefined` until the second line is read. */
+	let isJsonLines: boolean | undefined;
 	for await (const lines of nonBlankLines(text)) {
 		held.push(...lines);
 		length += sumBy(lines, 'text.length');
-		if (held.length > 1) areLines ??= isRecord(held[0]);
-		if (length > MAX_VALUE_LENGTH) areLines ||= areJsonLines(held);
-		if (areLines) yield held.splice(0).map(parseLine);
-		else if (length > MAX_VALUE_LENGTH)
-			return yield [{ position: 'The file', issue: LINE_TOO_LONG }];
+		// If the first of several lines is a whole object, the file cannot be one JSON value.
+		if (held.length > 1) isJsonLines ??= isObject(held[0]);
+		const isTooLong = length > MAX_VALUE_LENGTH;
+		if (isTooLong) isJsonLines ||= areJsonLines(held);
+		if (isJsonLines) yield held.splice(0).map(parseLine);
+		else if (isTooLong) return yield [{ position: 'The file', issue: FILE_TOO_LONG }];
 	}
 	if (held.length > 0) yield* chunk([...recordsInWholeFile(held)], MAX_LINES_IN_GROUP);
 }
 
-const LINE_TOO_LONG =
+const FILE_TOO_LONG =
 	'is larger than 32 MB, and its lines are no JSON objects. Write it as JSON lines: one object a line';
 
 /** Yields the lines that are not blank, in groups. Cuts a line that is too long, and ends after this line. */
 async function* nonBlankLines(chunks: AsyncIterable<string>): AsyncGenerator<Line[]> {
-	let [number, text] = [1, ''];
 	const lines: Line[] = [];
+	let line: Line = { number: 1, text: '' };
 	for await (const piece of chunks) {
 		for (const [index, part] of piece.split('\n').entries()) {
-			if (index > 0) {
-				if (text) lines.push({ number, text });
+			const isNextLine = index > 0;
+			if (isNextLine) {
+				if (line.text) lines.push(line);
 				if (lines.length >= MAX_LINES_IN_GROUP) yield lines.splice(0);
-				number += 1;
-				text = '';
+				line = { number: line.number + 1, text: '' };
 			}
-			if (text || part.trim()) text += part;
+			// A blank line keeps no text.
+			if (line.text || part.trim()) line.text += part;
 		}
 		yield lines.splice(0);
-		if (text.length > MAX_VALUE_LENGTH) break;
+		if (line.text.length > MAX_VALUE_LENGTH) break;
 	}
-	if (text) yield [{ number, text }];
+	if (line.text) yield [line];
 }
 
-const LONG_LINE = 'is longer than 32 MB, so nothing after it was read';
+const LINE_TOO_LONG = 'is longer than 32 MB, so nothing after it was read';
 
 function parseLine({ number, text }: Line): FileRecord {
 	const position = `Line ${number} of the file`;
 	try {
 		return { position, value: exactJson(text) };
 	} catch {
-		// Reading ends at such a line.
+		// `nonBlankLines` has cut a line of this length.
 		const isCut = text.length > MAX_VALUE_LENGTH;
-		return { position, issue: isCut ? LONG_LINE : 'is not valid JSON' };
+		return { position, issue: isCut ? LINE_TOO_LONG : 'is not valid JSON' };
 	}
 }
 
-const isRecord = (line?: Line) =>
+/** Whether a line is a complete JSON object. */
+const isObject = (line?: Line) =>
 	line !== undefined && /^\s*\{/.test(line.text) && 'value' in parseLine(line);
 
 /**
- * Whether the first lines of a file show JSON lines, of which some may be invalid. If hardly any line is a complete
- * JSON object, the file may be pretty-printed JSON. Checks only the first lines, because each parse error takes time.
+ * Whether a file contains JSON lines, some of which may be invalid. For a file that is not one JSON value, or too long
+ * to be one. If hardly any line is a complete JSON object, the file may be broken pretty-printed JSON.
  */
 function areJsonLines(lines: Line[]): boolean {
 	if (lines[0]?.text.trimStart().startsWith('[')) return false;
-	const first = lines.slice(0, FIRST_LINES);
-	return first.filter(isRecord).length * LINES_PER_RECORD >= first.length;
+	const checked = lines.slice(0, MAX_CHECKED_LINES);
+	return checked.filter(isObject).length * LINES_PER_OBJECT >= checked.length;
 }
 
 /** Parses a whole file as a JSON array, one JSON value, or JSON lines. Yields one `issue` if no format fits. */

@@ -11,7 +11,7 @@ const REQUESTS_AT_ONCE = 5;
 const MAX_IDS_TO_START = 100;
 
 /**
- * The method `end` waits this time per document before its first poll, at most FIRST_PAUSE_MS in total. A server needs
+ * `pollUntilEnd` waits this time per document before its first poll, at most FIRST_PAUSE_MS in total. A server needs
  * at least this time for a document.
  */
 const MIN_PAUSE_PER_DOCUMENT_MS = 250;
@@ -31,12 +31,12 @@ export class Processing {
 	private readonly started = new Set<string>();
 	/**
 	 * Documents that the server did not queue, for example because an earlier run started them. Maps IDs to the last
-	 * status and progress.
+	 * status and progress, or to `NO_PROGRESS`.
 	 */
 	private readonly notQueued = new Map<string, string>();
 	/**
-	 * IDs of documents whose processing is requested a second time, because a poll showed the state `none`. Without the
-	 * documents that were seen in process after that, because a server that restarts forgets its queue each time.
+	 * IDs of documents that were started again, because a poll showed the state `none`. An ID is removed when a poll shows
+	 * its processing, because a server forgets its queue at each restart.
 	 */
 	private readonly restarted = new Set<string>();
 	private readonly inFlight = new Set<Promise<void>>();
@@ -48,7 +48,7 @@ export class Processing {
 	private nextPollAt?: number;
 	/** Time when the processing of a document last started or ended, or when a status in `notQueued` last changed. */
 	private lastProgressAt = 0;
-	/** Facts that `ended` has not returned yet. */
+	/** Facts that `takeFacts` has not returned yet. */
 	private facts: ProcessedFact[] = [];
 
 	/** @param waitMs maximum time to wait for the end of processing; if `undefined`, processing is only started */
@@ -70,8 +70,11 @@ export class Processing {
 
 	/** Starts the remaining documents, and waits until all requests have been answered. */
 	async startRemaining(): Promise<void> {
-		for (this.startPending(); this.pending.length > 0; this.startPending())
+		this.startPending();
+		while (this.pending.length > 0) {
 			await Promise.race(this.inFlight);
+			this.startPending();
+		}
 		// Repeats, because a request that ends may add a poll to `inFlight`.
 		while (this.inFlight.size > 0) await Promise.all(this.inFlight);
 	}
@@ -82,12 +85,12 @@ export class Processing {
 		if (this.started.size < IDS_TO_START) return;
 		this.nextPollAt ??= now() + this.pause;
 		if (now() < this.nextPollAt) return;
+		// No other poll starts while this one runs. After a failure, only `pollUntilEnd` polls again.
 		this.nextPollAt = Infinity;
-		// After a failure, `nextPollAt` stays Infinity, and only the method `end` sends polls.
 		const work = this.poll().then((failure) => {
 			if (!failure) this.nextPollAt = now() + this.pause;
 		});
-		this.track(work);
+		this.keepInFlight(work);
 	}
 
 	/**
@@ -103,23 +106,34 @@ export class Processing {
 		let pause = Math.min(FIRST_PAUSE_MS, this.started.size * MIN_PAUSE_PER_DOCUMENT_MS);
 		while (this.started.size > 0 && this.canContinue && clock.now() < deadline) {
 			if (waitMs !== undefined) await clock.sleep(Math.min(pause, deadline - clock.now()), signal);
-			// Polls all documents if nothing progressed, or if this is the last poll.
-			const wasStalled = this.isStalled;
-			this.failure = await this.poll(wasStalled || clock.now() >= deadline);
-			// Documents in `notQueued` are stuck if this poll still shows no progress. While other documents end, the
-			// documents in `notQueued` may still wait in the queue of the server.
-			const isStuck = wasStalled && this.isStalled && !this.failure;
-			for (const id of isStuck ? this.notQueued.keys() : [])
-				this.reportEnd(id, { state: 'running', isStuck });
+			const isLastPoll = clock.now() >= deadline;
+			await this.pollForEnd(isLastPoll);
 			await this.startRemaining();
 			yield this.takeFacts();
 			pause = longerPause(pause);
 		}
-		// A document that the server did not queue, and that no poll has shown, may not be in process at all.
-		for (const id of this.started)
-			if (this.failure && this.notQueued.get(id) === '') this.reportNotStarted([id]);
-			else this.report(id, { state: 'running' });
+		this.reportUnfinished();
 		yield this.takeFacts();
+	}
+
+	/** Polls, and reports documents in `notQueued` as stuck if nothing progressed. */
+	private async pollForEnd(isLastPoll: boolean): Promise<void> {
+		const wasStalled = this.isStalled;
+		this.failure = await this.poll(wasStalled || isLastPoll);
+		// While other documents end, the documents in `notQueued` may still wait in the queue of the server.
+		const areStuck = wasStalled && this.isStalled && !this.failure;
+		if (!areStuck) return;
+		for (const id of this.notQueued.keys()) this.reportEnd(id, { state: 'running', isStuck: true });
+	}
+
+	/** Reports the documents whose processing has not ended. */
+	private reportUnfinished(): void {
+		for (const id of this.started) {
+			// A document that the server did not queue, and that no poll has shown, may not be in process at all.
+			const isUnseen = this.notQueued.get(id) === NO_PROGRESS;
+			if (this.failure && isUnseen) this.reportNotStarted([id]);
+			else this.report(id, { state: 'running' });
+		}
 	}
 
 	/**
@@ -154,11 +168,11 @@ export class Processing {
 		// If many documents are pending, divides them evenly among the requests.
 		const size = clamp(this.pending.length / REQUESTS_AT_ONCE, IDS_TO_START, MAX_IDS_TO_START);
 		while (this.pending.length > 0 && this.inFlight.size < REQUESTS_AT_ONCE)
-			this.track(this.requestStart(this.pending.splice(0, size)));
+			this.keepInFlight(this.requestStart(this.pending.splice(0, size)));
 	}
 
 	/** Keeps a request in `inFlight` until it ends. After that, starts pending documents if they fill a request. */
-	private track(request: Promise<void>): void {
+	private keepInFlight(request: Promise<void>): void {
 		const work = request.finally(() => {
 			this.inFlight.delete(work);
 			if (this.pending.length >= IDS_TO_START) this.startPending();
@@ -187,7 +201,7 @@ export class Processing {
 		for (const id of ids) {
 			const isQueued = queued.has(id.toLowerCase());
 			if (isQueued) this.notQueued.delete(id);
-			else this.notQueued.set(id, '');
+			else this.notQueued.set(id, NO_PROGRESS);
 			if (isQueued && this.waitMs === undefined) this.report(id, { state: 'running' });
 			else this.started.add(id);
 		}
@@ -198,43 +212,51 @@ export class Processing {
 	 * Polls documents in groups, oldest first. Stops after a group whose last documents are all unfinished, because
 	 * servers process documents in order.
 	 *
-	 * @param all whether to poll all groups
+	 * @param pollsAll whether to poll all groups
 	 * @returns the failure of a poll, if any
 	 */
-	private async poll(all = false): Promise<Failure | undefined> {
+	private async poll(pollsAll = false): Promise<Failure | undefined> {
 		for (const ids of chunk([...this.started], IDS_PER_ADDRESS)) {
 			const { statuses, failure } = await fetchStatuses(ids, this.routes);
 			if (failure || this.routes.signal?.aborted) return failure;
 			for (const id of ids) this.recordStatus(id, statuses.get(id.toLowerCase()));
-			const isFarEnough = ids.slice(-IDS_TO_START).every((id) => this.started.has(id));
-			this.pause = isFarEnough ? longerPause(this.pause) : FIRST_PAUSE_MS;
-			if (isFarEnough && !all) break;
+			const areLastUnfinished = ids.slice(-IDS_TO_START).every((id) => this.started.has(id));
+			this.pause = areLastUnfinished ? longerPause(this.pause) : FIRST_PAUSE_MS;
+			if (areLastUnfinished && !pollsAll) break;
 		}
 		return undefined;
 	}
 
 	/** Records the status of a document. If the state is `none`, starts the document again, but not twice in a row. */
 	private recordStatus(id: string, status: ProcessingStatus | undefined): void {
-		const { notQueued, restarted, started } = this;
 		const end = processingEndOf(status);
-		if (end.state === 'none' && !restarted.has(id)) {
-			for (const ids of [started, notQueued]) ids.delete(id);
-			restarted.add(id);
-			this.pending.push(id);
-			return;
-		}
-		if (end.state === 'running') restarted.delete(id);
-		if (end.state === 'running' && this.waitMs !== undefined) {
-			const progress = `${status?.status} ${status?.progress}`;
-			if ((notQueued.get(id) ?? progress) === progress) return;
-			notQueued.set(id, progress);
-		} else {
-			const processMsg = status ? NOT_STARTED : UNKNOWN_DOCUMENT;
-			this.reportEnd(id, end.state === 'none' ? { ...end, processMsg } : end);
-		}
+		if (end.state === 'none' && !this.restarted.has(id)) return this.restart(id);
+		if (end.state === 'running') this.restarted.delete(id);
+		const isStillPolled = end.state === 'running' && this.waitMs !== undefined;
+		if (isStillPolled) return this.recordProgress(id, status);
+		const processMsg = status ? NOT_STARTED : UNKNOWN_DOCUMENT;
+		this.reportEnd(id, end.state === 'none' ? { ...end, processMsg } : end);
 		this.lastProgressAt = this.routes.clock.now();
 	}
 
+	/** Adds a document to `pending` again. */
+	private restart(id: string): void {
+		this.started.delete(id);
+		this.notQueued.delete(id);
+		this.restarted.add(id);
+		this.pending.push(id);
+	}
+
+	/** Records the status and progress of a document in `notQueued`. Ignores other documents. */
+	private recordProgress(id: string, status: ProcessingStatus | undefined): void {
+		const lastProgress = this.notQueued.get(id);
+		const progress = `${status?.status} ${status?.progress}`;
+		if (lastProgress === undefined || lastProgress === progress) return;
+		this.notQueued.set(id, progress);
+		this.lastProgressAt = this.routes.clock.now();
+	}
+
+	/** Whether documents in `notQueued` have waited for a long time without any progress. */
 	private get isStalled(): boolean {
 		return this.notQueued.size > 0 && this.routes.clock.now() - this.lastProgressAt >= STALLED_MS;
 	}
@@ -248,6 +270,9 @@ export class Processing {
 		this.facts.push({ outcome: 'processed', id, end });
 	}
 }
+
+/** Stands for the progress of a document that no poll has shown. */
+const NO_PROGRESS = '';
 
 const UNKNOWN_DOCUMENT = 'the server does not know it in this knowledgebase';
 const NOT_STARTED = 'the server did not begin, though it was asked to twice';

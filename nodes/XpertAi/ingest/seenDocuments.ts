@@ -1,18 +1,24 @@
+/** Number of 32-bit words in an ID. */
 const ID_WORDS = 4;
+
+type IdWords = ArrayLike<number> & Iterable<number>;
+
+/** The value of a slot without a document. */
+const EMPTY = 0;
 
 /** An odd number with well distributed bits, to mix the words of an ID. */
 const MIX = 0x9e3779b1;
 
 /**
- * The documents that a run has seen, each with a state. They lie in typed arrays, because a million objects or texts
- * would fill the heap of n8n. A document takes 17 bytes, and at most half of the room is empty after it has grown.
+ * The documents that a run has seen, each with a state. A hash table in typed arrays, because a million objects or
+ * strings would fill the heap of n8n. A slot takes 17 bytes. After the table has grown, 3 of 8 slots are in use.
  */
 export class SeenDocuments<State extends string> {
 	/** Number of documents. */
 	size = 0;
 	/** The ID in each slot, as four words of 32 bits. */
 	private ids = new Uint32Array(16 * ID_WORDS);
-	/** The state in each slot: its position in `states`, counted from 1. 0 means that the slot is empty. */
+	/** For each slot, the position of its state in `states`, counted from 1; or `EMPTY`. */
 	private slots = new Uint8Array(16);
 
 	constructor(private readonly states: readonly State[]) {}
@@ -22,29 +28,33 @@ export class SeenDocuments<State extends string> {
 		return this.get(id) !== undefined;
 	}
 
-	/** Returns the state of a document, or undefined if the run has not seen it. */
+	/** Returns the state of a document; `undefined` if the run has not seen the document. */
 	get(id: string): State | undefined {
-		return this.states[(this.slots[this.slotOf(wordsOf(id))] ?? 0) - 1];
+		const slot = this.slotOf(wordsOf(id));
+		return this.states[(this.slots[slot] ?? EMPTY) - 1];
 	}
 
+	/** Adds a document, or replaces its state. */
 	set(id: string, state: State): void {
 		const words = wordsOf(id);
 		const slot = this.slotOf(words);
-		const isNew = this.slots[slot] === 0;
+		const isNew = this.slots[slot] === EMPTY;
 		this.ids.set(words, slot * ID_WORDS);
 		this.slots[slot] = this.states.indexOf(state) + 1;
 		if (!isNew) return;
 		this.size += 1;
-		if (this.size * 4 > this.slots.length * 3) this.grow();
+		const isAlmostFull = this.size > this.slots.length * 0.75;
+		if (isAlmostFull) this.grow();
 	}
 
+	/** Doubles the number of slots, and moves each document to its new slot. */
 	private grow(): void {
 		const { ids, slots } = this;
 		this.ids = new Uint32Array(2 * ids.length);
 		this.slots = new Uint8Array(2 * slots.length);
-		for (const [at, state] of slots.entries()) {
-			if (state === 0) continue;
-			const words = ids.subarray(at * ID_WORDS, (at + 1) * ID_WORDS);
+		for (const [oldSlot, state] of slots.entries()) {
+			if (state === EMPTY) continue;
+			const words = ids.subarray(oldSlot * ID_WORDS, (oldSlot + 1) * ID_WORDS);
 			const slot = this.slotOf(words);
 			this.ids.set(words, slot * ID_WORDS);
 			this.slots[slot] = state;
@@ -52,20 +62,26 @@ export class SeenDocuments<State extends string> {
 	}
 
 	/** Finds the slot of an ID, or else the empty slot where it belongs. The number of slots is a power of two. */
-	private slotOf(words: ArrayLike<number> & Iterable<number>): number {
-		const { ids, slots } = this;
-		let mixed = 0;
-		for (const word of words) mixed = Math.imul((mixed ^ word) >>> 0, MIX);
-		const last = slots.length - 1;
-		const isOther = (slot: number) => {
-			for (let at = 0; at < ID_WORDS; at++)
-				if (ids[slot * ID_WORDS + at] !== words[at]) return slots[slot] !== 0;
-			return false;
-		};
-		let slot = (mixed ^ (mixed >>> 16)) & last;
-		while (isOther(slot)) slot = (slot + 1) & last;
+	private slotOf(words: IdWords): number {
+		const lastSlot = this.slots.length - 1;
+		let slot = hashOf(words) & lastSlot;
+		while (this.slots[slot] !== EMPTY && !this.isAt(slot, words)) slot = (slot + 1) & lastSlot;
 		return slot;
 	}
+
+	/** Whether a slot contains this ID. */
+	private isAt(slot: number, words: IdWords): boolean {
+		for (let at = 0; at < ID_WORDS; at++)
+			if (this.ids[slot * ID_WORDS + at] !== words[at]) return false;
+		return true;
+	}
+}
+
+/** Returns a hash with well distributed bits. */
+function hashOf(words: IdWords): number {
+	let mixed = 0;
+	for (const word of words) mixed = Math.imul((mixed ^ word) >>> 0, MIX);
+	return mixed ^ (mixed >>> 16);
 }
 
 /** Converts a UUID to four words of 32 bits. */
