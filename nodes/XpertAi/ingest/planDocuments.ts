@@ -1,9 +1,10 @@
 import { IDS_PER_ADDRESS } from '../transport/api';
+import type { Failure } from '../transport/failure';
 import type { Documents, ReadyDocument } from './facts';
 import type { SourceMemory } from './memory';
 import { processingState, type ProcessingStatus, type Statuses } from './statuses';
 
-/** Size in bytes at which `compareDocuments` stops collecting documents and checks their statuses. */
+/** Total size in bytes at which held documents are compared (see `Comparing.held`). */
 const MAX_HELD_BYTES = 8 * 1024 * 1024;
 
 export interface CompareOptions {
@@ -41,90 +42,138 @@ export interface Compared<Report> {
 }
 
 /**
- * Compares documents with what earlier runs stored. If the content is the same, checks the status on the server,
- * because a user may have deleted or disabled the document. Skips this check for documents that are disabled by
- * their record. The server clears the status of a disabled document.
- *
- * Marks the content of each document to send as unknown in the memory, because the request may fail.
+ * Compares documents with what earlier runs stored. Marks the content of each document to send as unknown in the
+ * memory, because the request may fail.
  */
 export async function* compareDocuments<Report>(
 	documents: Documents<Report>,
-	{ memory, statusesOf, processed, onlyStored, resends, isRetry }: CompareOptions,
+	options: CompareOptions,
 ): AsyncGenerator<Array<Compared<Report>>> {
-	const held = new Map<string, ReadyDocument<Report>>();
-	let bytes = 0;
-	let all: Array<Compared<Report>> = [];
-	const release = async () => {
+	const comparing = new Comparing<Report>(options);
+	for await (const group of documents) {
+		for (const document of group) {
+			if (comparing.mustCompareHeld(document)) await comparing.compareHeld();
+			comparing.compare(document);
+		}
+		yield comparing.takeCompared();
+	}
+	await comparing.compareHeld();
+	yield comparing.takeCompared();
+}
+
+/** Compares the documents of one run. */
+class Comparing<Report> {
+	private compared: Array<Compared<Report>> = [];
+	/** Documents whose content is unchanged, by ID in lower case. Their statuses are not checked yet. */
+	private readonly held = new Map<string, ReadyDocument<Report>>();
+	private heldBytes = 0;
+
+	constructor(private readonly options: CompareOptions) {}
+
+	/** Returns the results since the last call. */
+	takeCompared(): Array<Compared<Report>> {
+		return this.compared.splice(0);
+	}
+
+	/** Whether `compareHeld` must be called before a document is compared. */
+	mustCompareHeld({ id }: ReadyDocument<Report>): boolean {
+		const { held, heldBytes } = this;
+		if (held.size >= IDS_PER_ADDRESS || heldBytes >= MAX_HELD_BYTES) return true;
+		// Documents with the same ID are compared one after the other, because a comparison changes the memory.
+		return held.has(id.toLowerCase());
+	}
+
+	/** Compares a document with the memory. If its content is unchanged, its result comes with `compareHeld`. */
+	compare(document: ReadyDocument<Report>): void {
+		const { held, options } = this;
+		const standing = standingInMemory(document, options);
+		// The server clears the status of a document that is disabled by its record, so this status is not checked.
+		if (standing === 'unchanged' && !document.record.disabled) {
+			held.set(document.id.toLowerCase(), document);
+			this.heldBytes += document.bytes;
+			return;
+		}
+		if (standing === 'changed') options.memory.markUnknown(document.id);
+		this.compared.push({ document, standing });
+	}
+
+	/** Compares the held documents with their statuses, because a user may have deleted or disabled them. */
+	async compareHeld(): Promise<void> {
+		const { held, options } = this;
+		if (held.size === 0) return;
+		const { memory, processed, statusesOf } = options;
 		const { statuses, failure } = await statusesOf([...held.keys()]);
 		for (const [id, document] of held) {
 			const status = statuses.get(id);
-			const state = processingState(status);
-			// `memory.isDone(id, true)` means that the document was processed earlier. If its state is `none` now, a
-			// user has disabled the document. Such a document is sent again.
-			const isOnlyStored = onlyStored && state === 'none' && !memory.isDone(id, true);
-			if (state === 'finish') memory.markProcessed(id);
-			const isDone = !processed || isOnlyStored || state === 'finish' || state === 'running';
-			const isAssumedDone = failure !== undefined && memory.isDone(id, processed);
-			const isUnchanged = status ? isDone : isAssumedDone;
-			if (!isUnchanged) memory.forget(id);
-			const shown = isUnchanged && processed ? status : undefined;
-			all.push({ document, standing: isUnchanged ? 'unchanged' : 'back', status: shown });
-		}
-		held.clear();
-		bytes = 0;
-	};
-	for await (const group of documents) {
-		for (const document of group) {
-			const { id, contentHash = '' } = document;
-			// Documents with the same ID are compared one after the other, because a comparison changes the memory.
-			const key = id.toLowerCase();
-			if (held.has(key) || held.size >= IDS_PER_ADDRESS || bytes >= MAX_HELD_BYTES) await release();
-			const isKnown = memory.knows(id);
-			const isSame = isKnown && memory.has(id, contentHash);
-			if (isSame && !resends && document.record.disabled)
-				all.push({ document, standing: 'unchanged' });
-			else if (isSame && !resends) {
-				held.set(key, document);
-				bytes += document.bytes;
-			} else if (!isSame && isRetry && memory.isDone(id, false))
-				all.push({ document, standing: 'older' });
+			if (processingState(status) === 'finish') memory.markProcessed(id);
+			if (isUpToDate(id, status, failure, options))
+				this.compared.push({ document, standing: 'unchanged', ...(processed && { status }) });
 			else {
-				if (isKnown) memory.markUnknown(id);
-				all.push({ document, standing: isKnown ? 'changed' : 'new' });
+				memory.forgetContent(id);
+				this.compared.push({ document, standing: 'back' });
 			}
 		}
-		yield all;
-		all = [];
+		held.clear();
+		this.heldBytes = 0;
 	}
-	if (held.size > 0) await release();
-	yield all;
 }
 
-/** The standing that a plan tells. It never tells `older`, because a plan is not a retry. */
+/** The standing of a document by its content alone. An `unchanged` document may still turn out to be `back`. */
+function standingInMemory(
+	{ id, contentHash = '' }: ReadyDocument<unknown>,
+	{ memory, resends, isRetry }: CompareOptions,
+): 'new' | 'changed' | 'unchanged' | 'older' {
+	if (!memory.knows(id)) return 'new';
+	if (memory.hasContent(id, contentHash)) return resends ? 'changed' : 'unchanged';
+	return isRetry && memory.isContentKnown(id) ? 'older' : 'changed';
+}
+
+/** Whether a document with unchanged content need not be sent again, because assistants find it or soon will. */
+function isUpToDate(
+	id: string,
+	status: ProcessingStatus | undefined,
+	failure: Failure | undefined,
+	{ memory, onlyStored, processed }: CompareOptions,
+): boolean {
+	if (!status) {
+		// Without a failure, the server does not have the document. With a failure, only the memory can tell.
+		if (!failure) return false;
+		return processed ? memory.isProcessed(id) : memory.isContentKnown(id);
+	}
+	if (!processed) return true;
+	const state = processingState(status);
+	if (state === 'finish' || state === 'running') return true;
+	// The last run did not start the processing. But if an earlier run did, a user has disabled the document since.
+	return state === 'none' && onlyStored === true && !memory.isProcessed(id);
+}
+
+/** A standing in a plan. Never `older`, because a plan is not a retry. */
 export type PlannedStanding = Exclude<Standing, 'older'>;
 
-/** Tells what the next run would do with each document. Updates `comparison.memory`. */
+/** Tells what the next run would do with each document. Updates `options.memory`. */
 export async function* planDocuments<Report>(
 	documents: Documents<Report>,
-	comparison: CompareOptions,
+	options: CompareOptions,
 ): AsyncGenerator<{ document: ReadyDocument<Report>; plan: PlannedStanding }> {
+	/** Documents to send, for which the server may have no document. */
 	const held: Array<Compared<Report>> = [];
-	async function* release() {
-		const idOf = ({ document }: Compared<Report>) => document.id.toLowerCase();
-		const { statuses } = await comparison.statusesOf(held.map(idOf));
-		for (const one of held.splice(0))
-			yield { document: one.document, plan: planOf(one, statuses.get(idOf(one))) };
+	const idOf = ({ document }: Compared<Report>) => document.id.toLowerCase();
+	async function* planHeld() {
+		const { statuses } = await options.statusesOf(held.map(idOf));
+		for (const compared of held.splice(0))
+			yield { document: compared.document, plan: planOf(compared, statuses.get(idOf(compared))) };
 	}
-	for await (const group of compareDocuments(documents, comparison))
-		for (const one of group) {
-			if (one.standing === 'unchanged') yield { document: one.document, plan: one.standing };
-			else held.push(one);
-			if (held.length >= IDS_PER_ADDRESS) yield* release();
+	for await (const group of compareDocuments(documents, options))
+		for (const compared of group) {
+			const { document, standing } = compared;
+			if (standing === 'unchanged') yield { document, plan: standing };
+			else held.push(compared);
+			if (held.length >= IDS_PER_ADDRESS) yield* planHeld();
 		}
-	if (held.length > 0) yield* release();
+	if (held.length > 0) yield* planHeld();
 }
 
-/** The standing of a document that must be sent, by what the server has of it. */
+/** The planned standing of a document to send. Depends on whether the server has the document, and in which state. */
 function planOf(
 	{ standing }: Compared<unknown>,
 	status: ProcessingStatus | undefined,

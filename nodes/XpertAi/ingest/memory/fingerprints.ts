@@ -14,9 +14,11 @@ export const UNKNOWN = '?';
 
 export type FingerprintEntry = [packedId: string, fingerprint: string];
 
+/** Joins entries to the body of a note (see `unpack`). */
 export const pack = (all: Iterable<FingerprintEntry>) =>
 	Buffer.from([...all].flat().join(''), 'latin1');
 
+/** Yields the entries in the body of a note. An entry with unknown content has only one byte after the ID. */
 export function* unpack(body: Buffer): Generator<FingerprintEntry> {
 	for (let at = 0; at < body.length; ) {
 		const packedId = body.toString('latin1', at, (at += ID_BYTES));
@@ -29,8 +31,8 @@ export function* unpack(body: Buffer): Generator<FingerprintEntry> {
 /** Number of ID tails (see `tailOf`). */
 const TAILS = 2 ** 16;
 
-/** Length of an entry in `Fingerprints`, in bytes. Shorter entries are padded. */
-const ENTRY_BYTES = ID_BYTES + FINGERPRINT_BYTES;
+/** Length of an entry in `Fingerprints`, in characters. Shorter entries are padded. */
+const ENTRY_LENGTH = ID_BYTES + FINGERPRINT_BYTES;
 
 /** The document entries of a source. To save RAM, entries with the same ID tail (see `tailOf`) share one string. */
 export class Fingerprints {
@@ -41,14 +43,13 @@ export class Fingerprints {
 	private readonly byTail = new Map<number, string>();
 
 	get size(): number {
-		return sumBy([...this.byTail.values()], 'length') / ENTRY_BYTES;
+		return sumBy([...this.byTail.values()], 'length') / ENTRY_LENGTH;
 	}
 
 	/** Counts the entries of one piece (see `entries`). */
-	count(piece: number, pieces: number): number {
-		return (
-			sumBy(range(piece, TAILS, pieces), (tail) => this.byTail.get(tail)?.length ?? 0) / ENTRY_BYTES
-		);
+	countInPiece(piece: number, pieces: number): number {
+		const tails = range(piece, TAILS, pieces);
+		return sumBy(tails, (tail) => this.byTail.get(tail)?.length ?? 0) / ENTRY_LENGTH;
 	}
 
 	/** Whether a document has an entry. */
@@ -57,29 +58,29 @@ export class Fingerprints {
 	}
 
 	/** Whether a document was stored with exactly this content. */
-	has(id: string, contentHash: string): boolean {
+	hasContent(id: string, contentHash: string): boolean {
 		return lowerFirst(this.fingerprintOf(id)) === storedEntry(id, contentHash)[1];
 	}
 
 	/** Whether the fingerprint of a document begins with this mark (see `MARKS`). */
-	isOf(id: string, mark: string): boolean {
+	hasMark(id: string, mark: string): boolean {
 		return lowerFirst(this.fingerprintOf(id)).startsWith(mark);
 	}
 
-	/**
-	 * Whether the stored content of a document is known.
-	 *
-	 * @param processed if true, returns false for a document that is not yet processed
-	 */
-	isDone(id: string, processed: boolean): boolean {
-		const fingerprint = this.fingerprintOf(id);
-		return fingerprint !== UNKNOWN && (!processed || fingerprint < 'a');
+	/** Whether the stored content of a document is known. */
+	isContentKnown(id: string): boolean {
+		return this.fingerprintOf(id) !== UNKNOWN;
+	}
+
+	/** Whether the stored content of a document is known, and the document is processed or needs no processing. */
+	isProcessed(id: string): boolean {
+		return this.isContentKnown(id) && hasCapitalMark(this.fingerprintOf(id));
 	}
 
 	/** Records that a document is processed, or needs no processing. Ignores a document with unknown content. */
 	markProcessed(id: string): void {
-		const fingerprint = this.fingerprintOf(id);
-		if (fingerprint >= 'a') this.set([packId(id), upperFirst(fingerprint)]);
+		if (!this.isContentKnown(id) || this.isProcessed(id)) return;
+		this.set([packId(id), upperFirst(this.fingerprintOf(id))]);
 	}
 
 	/** Records that a document may be on the server, with unknown content. */
@@ -88,7 +89,7 @@ export class Fingerprints {
 	}
 
 	/** Marks the content of a document as unknown, if the document has an entry. */
-	forget(id: string): void {
+	forgetContent(id: string): void {
 		if (this.knows(id)) this.markUnknown(id);
 	}
 
@@ -97,21 +98,22 @@ export class Fingerprints {
 		if (this.knows(id)) this.set([packId(id), '']);
 	}
 
-	/** Adds entries that were read from the server. Does not record them as changed. */
-	add(body: Buffer): void {
+	/** Adds the entries of a piece that was read from the server. Does not record them as changed. */
+	addUnchanged(body: Buffer): void {
 		for (const entry of unpack(body)) this.put(entry);
 	}
 
+	/** Adds or replaces an entry, and records it as changed. An empty fingerprint removes the entry. */
 	set(entry: FingerprintEntry): void {
 		this.put(entry);
 		this.changed.add(tailOf(entry[0]));
 	}
 
-	/** Yields the IDs of all documents that `others` does not contain. */
-	*ids(others?: { has: (id: string) => boolean }): Generator<string> {
+	/** Yields the IDs of all documents, except those that `excluded` contains. */
+	*ids(excluded?: { has: (id: string) => boolean }): Generator<string> {
 		for (const [packedId] of this.entries()) {
 			const id = unpackId(packedId);
-			if (!others?.has(id)) yield id;
+			if (!excluded?.has(id)) yield id;
 		}
 	}
 
@@ -119,7 +121,7 @@ export class Fingerprints {
 	*entries(piece = 0, pieces = 1): Generator<FingerprintEntry> {
 		for (let tail = piece; tail < TAILS; tail += pieces) {
 			const entries = this.byTail.get(tail) ?? '';
-			for (let at = 0; at < entries.length; at += ENTRY_BYTES)
+			for (let at = 0; at < entries.length; at += ENTRY_LENGTH)
 				yield [entries.slice(at, at + ID_BYTES), fingerprintAt(entries, at)];
 		}
 	}
@@ -133,22 +135,25 @@ export class Fingerprints {
 	private find(packedId: string) {
 		const entries = this.byTail.get(tailOf(packedId)) ?? '';
 		let at = entries.indexOf(packedId);
-		while (at % ENTRY_BYTES > 0) at = entries.indexOf(packedId, at + 1);
+		while (at % ENTRY_LENGTH > 0) at = entries.indexOf(packedId, at + 1);
 		return { entries, at };
 	}
 
 	/** Adds an entry, or replaces the entry with the same ID. An empty fingerprint removes the entry. */
 	private put([packedId, fingerprint]: FingerprintEntry): void {
 		const { entries, at } = this.find(packedId);
-		const others = at < 0 ? [entries] : [entries.slice(0, at), entries.slice(at + ENTRY_BYTES)];
+		const others = at < 0 ? [entries] : [entries.slice(0, at), entries.slice(at + ENTRY_LENGTH)];
 		const entry = fingerprint && packedId + fingerprint.padEnd(FINGERPRINT_BYTES);
 		// Use `join` instead of `+`, because `+` would keep the old strings in memory.
 		this.byTail.set(tailOf(packedId), [...others, entry].join(''));
 	}
 }
 
+/** Whether the mark of a known fingerprint is a capital letter (see `MARKS`). Capital letters come before `a`. */
+const hasCapitalMark = (fingerprint: string) => fingerprint < 'a';
+
 const fingerprintAt = (text: string, at: number) =>
-	text.startsWith(UNKNOWN, at + ID_BYTES) ? UNKNOWN : text.slice(at + ID_BYTES, at + ENTRY_BYTES);
+	text.startsWith(UNKNOWN, at + ID_BYTES) ? UNKNOWN : text.slice(at + ID_BYTES, at + ENTRY_LENGTH);
 
 /** Returns the entry of a stored document that is not yet processed. */
 export function storedEntry(id: string, contentHash: string): FingerprintEntry {

@@ -2,7 +2,7 @@ import { chunk, range, sortBy } from 'lodash';
 
 import { type FingerprintEntry, FINGERPRINT_BYTES, UNKNOWN, packId, unpack } from './fingerprints';
 import { SIZES, isReadable } from './notes';
-import type { NoteName, NotesOnServer, ReadNote, WrittenNote } from './notes';
+import type { NoteName, NotesOnServer, NoteToWrite, ReadNote } from './notes';
 
 /**
  * Number of slots. A slot holds the journal pages of one run. Consecutive runs use different slots, so that a late
@@ -159,7 +159,7 @@ export class Journal {
 	}
 
 	/** Makes the two notes of a page, without fingerprints. Page 0 has no documents. */
-	page(at: number, packedIds: string[] = []): [documents: WrittenNote, end: WrittenNote] {
+	page(at: number, packedIds: string[] = []): [documents: NoteToWrite, end: NoteToWrite] {
 		const header = { run: this.run, open: [...this.inFlight, ...this.failedPages.keys()] };
 		const [documents, end] = pageNames(this.run, at);
 		const entries = packedIds.map((packedId): FingerprintEntry => [packedId, UNKNOWN]);

@@ -11,7 +11,7 @@ import {
 	NotesOnServer,
 	orFailure,
 	type ReadNote,
-	type WrittenNote,
+	type NoteToWrite,
 } from './notes';
 
 const TURN: NoteName = ['turn', 'when * began'];
@@ -42,11 +42,11 @@ export class Lease {
 	readonly counters = { sent: 0, root: 0 };
 	/** Why this run must not send, e.g. because another run holds the lease. */
 	sendFailure?: Failure;
-	/** Whether the note `lease` existed before this run. */
-	wasThere = false;
+	/** Whether the note `lease` existed before this run. Set by `peek`. */
+	existedBefore = false;
 	/** The run that held the lease when this run began. That run may have crashed. */
 	holderBefore?: Holder;
-	/** The notes that `look` has read. */
+	/** The notes that `peek` has read. */
 	private before?: LeaseNotes;
 	private readonly leaseOwnerId = randomUUID();
 	private writeCount = 0;
@@ -63,14 +63,14 @@ export class Lease {
 	) {}
 
 	/**
-	 * Reads `turn`, `lease` and the notes in `others`. To be called before `take`.
+	 * Reads `turn`, `lease` and the notes in `others`, without taking the lease. To be called before `take`.
 	 *
 	 * @returns `turn`, followed by the notes in `others`
 	 */
-	async look(others: NoteName[]): Promise<ReadNote[]> {
+	async peek(others: NoteName[]): Promise<ReadNote[]> {
 		this.before = await this.readNotes(others);
 		const { turn, lease } = this.before;
-		this.wasThere = lease !== undefined;
+		this.existedBefore = lease !== undefined;
 		if (this.isHeldByOther(lease)) this.holderBefore = holderIn(lease);
 		if (isReadable(lease)) this.raiseCounters({ ...lease.lease, run: lease.run });
 		return [turn, ...this.before.others];
@@ -85,12 +85,7 @@ export class Lease {
 	 * @throws NotesFailed
 	 */
 	async take(others: NoteName[] = []): Promise<ReadNote[] | Holder | undefined> {
-		let current = this.before ?? (await this.readNotes());
-		if (this.isHeldByOther(current.lease)) {
-			const writeId = writeIdOf(current.lease);
-			current = await this.waitForChange(current, MS.expired);
-			if (writeIdOf(current.lease) === writeId) this.crashedWriteId = writeId;
-		}
+		let current = await this.waitForHolder(this.before ?? (await this.readNotes()));
 		while (!this.isHeldByOther(current.lease)) {
 			await this.notes.write({ note: TURN, header: { writeId: this.leaseOwnerId } });
 			this.notes.requiredId = this.notes.idOf(TURN);
@@ -101,12 +96,24 @@ export class Lease {
 			await this.write();
 			current = await this.readNotes(others);
 			if (this.isHeldByOther(current.lease)) break;
-			this.isHeld = this.isOwn(current.turn);
-			if (this.isHeld) this.scheduleRenewal();
-			if (this.isHeld) return current.others;
+			// Of runs that compete, the last one to write `turn` gets the lease.
+			if (this.isOwn(current.turn)) {
+				this.isHeld = true;
+				this.scheduleRenewal();
+				return current.others;
+			}
 			current = await this.waitForChange(current, MS.contended);
 		}
 		return this.yieldTo(current.lease);
+	}
+
+	/** If another run holds the lease, waits until that run renews the lease, or counts as crashed. */
+	private async waitForHolder(initial: LeaseNotes): Promise<LeaseNotes> {
+		if (!this.isHeldByOther(initial.lease)) return initial;
+		const writeId = writeIdOf(initial.lease);
+		const current = await this.waitForChange(initial, MS.expired);
+		if (writeIdOf(current.lease) === writeId) this.crashedWriteId = writeId;
+		return current;
 	}
 
 	/**
@@ -125,7 +132,7 @@ export class Lease {
 	 *
 	 * @throws NotesFailed
 	 */
-	async beginToSend(firstPage: WrittenNote[]): Promise<void> {
+	async recordSending(firstPage: NoteToWrite[]): Promise<void> {
 		if (this.counters.sent === this.number) return;
 		await this.write({ sent: this.number }, firstPage);
 		this.counters.sent = this.number;
@@ -144,8 +151,8 @@ export class Lease {
 	/** Releases the lease if this run holds it. Does nothing if the execution was stopped. */
 	async release(): Promise<void> {
 		if (!this.isHeld || this.signal?.aborted) return;
-		const isHeld = await this.stopRenewals();
-		if (isHeld) await orFailure(async () => await this.write({ ended: true }));
+		const isStillHeld = await this.stopRenewals();
+		if (isStillHeld) await orFailure(async () => await this.write({ ended: true }));
 	}
 
 	/**
@@ -154,18 +161,21 @@ export class Lease {
 	 *
 	 * @throws NotesFailed if the notes were not written, e.g. because another run has just taken the lease
 	 */
-	async releaseAfter(notes: WrittenNote[]): Promise<void> {
+	async releaseAfter(notes: NoteToWrite[]): Promise<void> {
 		if (!this.isHeld || this.signal?.aborted) return;
-		const isHeld = await this.stopRenewals();
-		const ended = { ended: true, root: this.number };
-		const failed = isHeld
-			? await orFailure(async () => await this.write(ended, notes))
-			: { failure: this.sendFailure };
-		if (!failed?.failure) return;
+		const isStillHeld = await this.stopRenewals();
+		const failure = isStillHeld ? await this.writeEnd(notes) : this.sendFailure;
+		if (!failure) return;
 		// The notes could not be written. Releases the lease without them.
-		this.isHeld = isHeld;
+		this.isHeld = isStillHeld;
 		await this.release();
-		throw new NotesFailed(failed.failure);
+		throw new NotesFailed(failure);
+	}
+
+	/** Writes notes, and releases the lease with the same request. Returns the failure, if any. */
+	private async writeEnd(notes: NoteToWrite[]): Promise<Failure | undefined> {
+		const changes = { ended: true, root: this.number };
+		return (await orFailure(async () => await this.write(changes, notes)))?.failure;
 	}
 
 	/** Stops the renewals. Returns whether this run held the lease until now. */
@@ -177,6 +187,7 @@ export class Lease {
 		return isHeld;
 	}
 
+	/** Renews the lease every `MS.renew`, until this run no longer holds the lease. */
 	private scheduleRenewal(): void {
 		this.clock.later(MS.renew, () => {
 			if (!this.isHeld || this.signal?.aborted) return;
@@ -185,14 +196,17 @@ export class Lease {
 		});
 	}
 
+	/** Whether the last renewal is so long ago that another run may soon take over. */
 	private get isOverdue(): boolean {
 		return this.clock.now() - this.renewedAt >= MS.overdue;
 	}
 
+	/** Renews the lease. If another run has taken the lease since, yields to that run. */
 	private async renew(): Promise<void> {
 		if (this.isOverdue) {
 			const { turn, lease } = await this.readNotes();
-			if (!this.isOwn(turn) && !this.isOwn(lease)) return void this.yieldTo(lease, TAKEN_OVER);
+			const isTakenOver = !this.isOwn(turn) && !this.isOwn(lease);
+			if (isTakenOver) return void this.yieldTo(lease, TAKEN_OVER);
 		}
 		await this.write();
 	}
@@ -213,13 +227,15 @@ export class Lease {
 		return { turn, lease, others };
 	}
 
-	private async write(changes = {}, others: WrittenNote[] = []): Promise<void> {
+	/** Writes the notes in `others` and, after them, the note `lease` with `changes`. */
+	private async write(changes = {}, others: NoteToWrite[] = []): Promise<void> {
 		const { number, holder, leaseOwnerId } = this;
 		const lease = { ...holder, ended: false, ...this.counters, ...changes };
 		const header = { writeId: `${leaseOwnerId}:${++this.writeCount}`, run: number, lease };
-		const at = this.clock.now();
+		// Counts from the start of the request, because another run may see the note long before the answer arrives.
+		const startedAt = this.clock.now();
 		await this.notes.write(...others, { note: LEASE, header });
-		this.renewedAt = at;
+		this.renewedAt = startedAt;
 	}
 
 	/** Whether another run holds the lease. */

@@ -9,7 +9,7 @@ import {
 	NotesOnServer,
 	orFailure,
 	SIZES,
-	type WrittenNote,
+	type NoteToWrite,
 } from './notes';
 
 /** The displayed name of a document, and the key from which its ID is derived. Both are optional. */
@@ -22,8 +22,8 @@ const namesNote = (at: number) => [`names ${at}`, `what * calls its documents, $
 
 /** Keeps names and keys of documents. Reports show the names. Lost document IDs are rebuilt from the keys. */
 export class Names {
-	/** The field `names` of the root note. */
-	counted: NonNullable<MemoryNote['names']> = { notes: 0, hasRoom: false, areAll: true };
+	/** The field `names` of the root note: how many name notes there are, and whether they contain all names. */
+	summary: NonNullable<MemoryNote['names']> = { notes: 0, hasRoom: false, areAll: true };
 	/** Packed IDs of documents whose names may be missing from the notes. */
 	readonly unnamed = new Set<string>();
 	/** Names that are not written yet, as JSON with commas in between. */
@@ -34,70 +34,87 @@ export class Names {
 	/** Adds the name of a document, if the document is in `unnamed`. */
 	add(id: string, { name, key }: DocumentName): void {
 		if (!this.unnamed.delete(packId(id))) return;
-		if (key === undefined) this.counted.areAll = false;
+		if (key === undefined) this.summary.areAll = false;
 		const named = key === undefined ? [null, name ?? null, shortHash(id)] : [key, name ?? key];
 		this.added += (this.added && ',') + JSON.stringify(named);
 	}
 
-	/** Makes a name note from `added`. Makes no note if these names have fewer than `minLength` characters in total. */
-	async collect(minLength = 0): Promise<WrittenNote[]> {
-		const { added, counted } = this;
+	/**
+	 * Makes a name note from the names that are not written yet. Extends the last name note if it has room.
+	 *
+	 * @param minLength makes no note if these names have fewer characters
+	 * @returns the note to write, if any
+	 */
+	async takeNotes(minLength = 0): Promise<NoteToWrite[]> {
+		const { added, summary } = this;
 		if (added === '' || added.length < minLength) return [];
-		const [last = []] = counted.hasRoom ? await this.read([counted.notes - 1]) : [];
-		const at = last.length > 0 ? counted.notes - 1 : counted.notes;
+		const [last = []] = summary.hasRoom ? await this.read([summary.notes - 1]) : [];
+		// If the last note is missing or unreadable, a new note is made.
+		const at = last.length > 0 ? summary.notes - 1 : summary.notes;
 		const text = `[${[...last.map((one) => JSON.stringify(one)), this.added].join(',')}]`;
 		this.added = '';
 		const body = await pipeThrough(Buffer.from(text), new CompressionStream('deflate-raw'));
-		this.counted = { ...this.counted, notes: at + 1, hasRoom: text.length < SIZES.names / 2 };
+		this.summary = { ...this.summary, notes: at + 1, hasRoom: text.length < SIZES.names / 2 };
 		return [{ note: namesNote(at), header: {}, body }];
 	}
 
 	/**
-	 * Returns the known names of documents, by ID.
+	 * Returns the names of documents, by ID. Leaves out documents whose names are not known.
 	 *
 	 * @param ids IDs in lower case
 	 */
 	async of(ids: Iterable<string>): Promise<Map<string, DocumentName>> {
-		const byHash = new Map([...ids].map((id) => [shortHash(id), id]));
+		const idByHash = new Map([...ids].map((id) => [shortHash(id), id]));
 		const names = new Map<string, DocumentName>();
-		const all = byHash.size > 0 ? range(this.counted.notes) : [];
-		const read = await orFailure(async () => await this.read(all));
-		for (const [key, name, idHash] of 'failure' in read ? [] : read.flat()) {
-			const id = byHash.get(idHash ?? shortHash(derivedId(this.notes.place.owner, key ?? '')));
+		if (idByHash.size === 0) return names;
+		const notes = await orFailure(async () => await this.read(range(this.summary.notes)));
+		if ('failure' in notes) return names;
+		for (const [key, name, idHash] of notes.flat()) {
+			const id = idByHash.get(idHash ?? shortHash(this.idFrom(key ?? '')));
 			if (id !== undefined) names.set(id, { ...(name && { name }), ...(key && { key }) });
 		}
 		return names;
 	}
 
 	/**
-	 * Derives document IDs from the keys in the name notes. Sets `counted.areAll` to false if a name note may be
+	 * Derives document IDs from the keys in the name notes. Sets `summary.areAll` to false if a name note may be
 	 * missing.
 	 *
-	 * @param isCounted whether the number of name notes is known from the root note
+	 * @param isRootLost whether the root note is lost, and with it the number of name notes
 	 * @throws NotesFailed
 	 */
-	async ids(isCounted: boolean): Promise<string[]> {
-		const all = isCounted ? await this.read(range(this.counted.notes)) : [];
-		for (let isMore = !isCounted; isMore; ) {
-			const read = await this.read(range(all.length, all.length + SIZES.answer));
-			isMore = read.some((names) => names.length > 0);
-			if (isMore) all.push(...read);
+	async deriveIds(isRootLost: boolean): Promise<string[]> {
+		const notes = isRootLost
+			? await this.readUncounted()
+			: await this.read(range(this.summary.notes));
+		const isComplete = !isRootLost && notes.every((names) => names.length > 0);
+		if (!isComplete) this.summary = { notes: notes.length, hasRoom: false, areAll: false };
+		return notes.flat().flatMap(([key]) => (key === null ? [] : this.idFrom(key)));
+	}
+
+	/** Reads all name notes without knowing their number. Stops at the first block of missing or unreadable notes. */
+	private async readUncounted(): Promise<NamedDocument[][]> {
+		const all: NamedDocument[][] = [];
+		for (;;) {
+			const block = await this.read(range(all.length, all.length + SIZES.answer));
+			if (block.every((names) => names.length === 0)) return all;
+			all.push(...block);
 		}
-		const isWhole = isCounted && all.every((names) => names.length > 0);
-		if (!isWhole) this.counted = { notes: all.length, hasRoom: false, areAll: false };
-		const keys = all.flat().flatMap(([key]) => key ?? []);
-		return keys.map((key) => derivedId(this.notes.place.owner, key));
+	}
+
+	private idFrom(key: string): string {
+		return derivedId(this.notes.place.owner, key);
 	}
 
 	/** Reads name notes by number. A missing or unreadable note gives an empty array. */
 	private async read(at: number[]): Promise<NamedDocument[][]> {
 		const notes = await this.notes.read(at.map(namesNote), SIZES.answer);
-		const names = notes.map(async (note) => {
+		const documents = notes.map(async (note) => {
 			if (!isReadable(note)) return [];
 			const text = await pipeThrough(note.body, new DecompressionStream('deflate-raw'));
 			return JSON.parse(String(text)) as NamedDocument[];
 		});
-		return await Promise.all(names);
+		return await Promise.all(documents);
 	}
 }
 
@@ -106,7 +123,7 @@ const shortHash = (id: string) => hash('sha1', id.toLowerCase(), 'base64url').sl
 
 type Deflating = CompressionStream | DecompressionStream;
 
-/** Compresses or decompresses bytes. Uses web streams, because n8n's rules allow no compression module. */
+/** Compresses or decompresses bytes with `stream`. Uses web streams, because n8n's rules allow no compression module. */
 async function pipeThrough(bytes: Buffer, stream: Deflating): Promise<Buffer> {
 	const output = new Blob([new Uint8Array(bytes)]).stream().pipeThrough(stream);
 	return Buffer.from(await new Response(output).arrayBuffer());

@@ -83,14 +83,14 @@ export type ReadNote = MemoryNote | 'damaged' | undefined;
 export const isReadable = (note: ReadNote): note is MemoryNote => typeof note === 'object';
 
 /** A note to be written. If `body` is unset, the body is made from `entries`. */
-export interface WrittenNote {
+export interface NoteToWrite {
 	note: NoteName;
 	header: Omit<z.input<typeof headerSchema>, 'source'>;
 	entries?: Iterable<FingerprintEntry>;
 	body?: Buffer;
 }
 
-/** The version of the format. It follows the prefix of every note. */
+/** The version of the format of notes. The text of a note begins with `OWN_NOTE`, followed by this version. */
 const NOTE_VERSION = 1;
 
 /**
@@ -117,6 +117,9 @@ export async function orFailure<T>(work: () => Promise<T>): Promise<T | { failur
 		throw caught;
 	});
 }
+
+/** The document that holds a note. */
+type NoteRow = ReturnType<NotesOnServer['row']>;
 
 /** Reads and writes the notes of a source. Notes are disabled documents, so assistants do not find them. */
 export class NotesOnServer {
@@ -157,30 +160,32 @@ export class NotesOnServer {
 	 *
 	 * @throws NotesFailed
 	 */
-	async write(...notes: WrittenNote[]): Promise<void> {
-		const { send, storePath: path } = this.routes;
-		let rows: Array<ReturnType<NotesOnServer['row']>> = [];
-		const store = async () => {
-			const schema = documentListAnswer(rows.map(({ id }) => id));
-			const body = JSON.stringify(rows);
-			const outcome = await send({ method: 'POST', path, body, schema });
-			if (!outcome.ok) throw new NotesFailed(outcome.failure);
-			rows = [];
-		};
-		for (const written of notes) {
-			const row = this.row(written);
+	async write(...notes: NoteToWrite[]): Promise<void> {
+		let rows: NoteRow[] = [];
+		for (const note of notes) {
+			const row = this.row(note);
 			const isFull = sumBy([...rows, row], 'processMsg.length') > SIZES.request;
-			if (rows.length > 0 && isFull) await store();
+			if (isFull && rows.length > 0) {
+				await this.store(rows);
+				rows = [];
+			}
 			rows.push(row);
 		}
-		await store();
+		await this.store(rows);
+	}
+
+	private async store(rows: NoteRow[]): Promise<void> {
+		const { send, storePath: path } = this.routes;
+		const schema = documentListAnswer(rows.map(({ id }) => id));
+		const outcome = await send({ method: 'POST', path, body: JSON.stringify(rows), schema });
+		if (!outcome.ok) throw new NotesFailed(outcome.failure);
 	}
 
 	/** Makes the document that holds a note. */
-	row({ note, header, entries = [], body = pack(entries) }: WrittenNote) {
+	row({ note, header, entries = [], body = pack(entries) }: NoteToWrite) {
 		const { source, title } = this.place;
-		const head = Buffer.from(JSON.stringify({ ...header, source }));
-		const text = [head, body].map((part) => part.toString('base64')).join(':');
+		const headerJson = Buffer.from(JSON.stringify({ ...header, source }));
+		const text = [headerJson, body].map((part) => part.toString('base64')).join(':');
 		return {
 			id: this.idOf(note),
 			name: `n8n: ${note[1].replace('*', () => title)} (do not process)`,
@@ -189,18 +194,22 @@ export class NotesOnServer {
 		};
 	}
 
-	/** @throws NotesFailed if a later version of the node wrote the note, because this version would damage it */
+	/**
+	 * Reads the text that `row` has made.
+	 *
+	 * @throws NotesFailed if a later version of the node wrote the note, because this version would damage it
+	 */
 	private parseNote(text?: string): ReadNote {
 		// The server may list a note without a text. This note counts as missing.
 		if (text === undefined) return undefined;
-		const [beginning = '', sum, ...parts] = text.split(':');
-		const version = beginning.startsWith(OWN_NOTE) ? Number(beginning.slice(OWN_NOTE.length)) : 0;
+		const [prefix = '', sum, ...parts] = text.split(':');
+		const version = prefix.startsWith(OWN_NOTE) ? Number(prefix.slice(OWN_NOTE.length)) : 0;
 		if (version > NOTE_VERSION) throw new NotesFailed(LATER_VERSION);
 		if (version !== NOTE_VERSION || sum !== checksum(parts.join(':'))) return 'damaged';
+		const [headerJson, body] = parts.map((part) => Buffer.from(part, 'base64'));
 		// `JSON.parse` cannot fail here: the checksum proves that the node wrote this text.
-		const [header, body] = parts.map((part) => Buffer.from(part, 'base64'));
-		const { data } = headerSchema.safeParse(JSON.parse(String(header)));
-		return data?.source === this.place.source && body ? { ...data, body } : 'damaged';
+		const { data: header } = headerSchema.safeParse(JSON.parse(String(headerJson)));
+		return header?.source === this.place.source && body ? { ...header, body } : 'damaged';
 	}
 }
 

@@ -10,7 +10,7 @@ import {
 	orFailure,
 	type ReadNote,
 	SIZES,
-	type WrittenNote,
+	type NoteToWrite,
 } from './notes';
 
 export const ROOT = ['memory', 'what * has stored'] as const;
@@ -64,8 +64,12 @@ export class Pieces {
 		private readonly options: PiecesOptions,
 	) {}
 
-	/** Applies the root note, and reads the pieces if `held` does not contain them. Rebuilds unreadable pieces. */
-	async read(root: MemoryNote, held: ReadNote[]): Promise<void> {
+	/**
+	 * Loads the root note and the pieces. Rebuilds unreadable pieces.
+	 *
+	 * @param readPieces the pieces, if they were read with the root note
+	 */
+	async load(root: MemoryNote, readPieces: ReadNote[]): Promise<void> {
 		const { known, names, notes, stalePieces } = this;
 		const { forgetLost, processed = root.processed } = this.options;
 		const { lost } = root;
@@ -74,41 +78,51 @@ export class Pieces {
 		this.onlyStored = root.processed === false;
 		this.isStale = (forgetLost && lost !== undefined) || root.processed !== processed;
 		if (!forgetLost) this.failures.lost = lost;
-		names.counted = root.names ?? names.counted;
+		names.summary = root.names ?? names.summary;
 		notes.requiredId ??= notes.idOf(ROOT);
 		const all = pieceNames(root);
-		const pieces = held.length === all.length ? held : await notes.read(all, SIZES.answer);
+		const areRead = readPieces.length === all.length;
+		const pieces = areRead ? readPieces : await notes.read(all, SIZES.answer);
 		for (const [index, piece] of pieces.entries())
-			if (isReadable(piece)) known.add(piece.body);
+			if (isReadable(piece)) known.addUnchanged(piece.body);
 			else stalePieces.add(index);
 		if (stalePieces.size > 0) await this.rebuild();
 	}
 
 	/**
 	 * Replaces unreadable pieces: derives document IDs from keys, and marks the content as unknown. Records a loss if
-	 * some IDs may be missing.
+	 * some IDs may be missing. If the root note is lost, replaces all pieces.
 	 */
 	async rebuild(): Promise<void> {
-		const { known, names, stalePieces } = this;
-		const { pieces } = this.root;
-		const isAll = pieces.length === 0;
-		let missing = isAll ? NaN : sumBy([...stalePieces], (piece) => pieces[piece] ?? 0);
-		for (const id of await names.ids(!isAll)) {
-			const isIn = isAll || stalePieces.has(tailOf(packId(id)) % pieces.length);
-			if (!isIn || known.knows(id)) continue;
-			missing -= 1;
+		const { known, names, root, stalePieces } = this;
+		const pieceCount = root.pieces.length;
+		const isRootLost = pieceCount === 0;
+		let rebuiltCount = 0;
+		for (const id of await names.deriveIds(isRootLost)) {
+			const isOfPiece = isRootLost || stalePieces.has(tailOf(packId(id)) % pieceCount);
+			if (!isOfPiece || known.knows(id)) continue;
+			rebuiltCount += 1;
 			known.markUnknown(id);
 			known.rebuilt.add(id);
 		}
 		this.isStale = true;
-		if (isAll || !names.counted.areAll) this.markLost(missing);
+		if (isRootLost) this.recordLoss();
+		else if (!names.summary.areAll) {
+			const lostCount = sumBy([...stalePieces], (piece) => root.pieces[piece] ?? 0);
+			this.recordLoss(lostCount - rebuiltCount);
+		}
 	}
 
-	/** Records a loss of document IDs. The numbers of several losses add up, as long as all of them are known. */
-	markLost(count = NaN): void {
-		const { lost = { count: 0 } } = this.failures;
-		const all = count + (lost.count ?? NaN);
-		this.failures.lost = { at: this.options.since, ...(all > 0 && { count: all }) };
+	/**
+	 * Records a loss of document IDs. Adds up the numbers of several losses.
+	 *
+	 * @param count maximum number of lost IDs; `undefined` if unknown. Then the sum is unknown, too.
+	 */
+	recordLoss(count?: number): void {
+		const { count: earlierCount } = this.failures.lost ?? { count: 0 };
+		const isKnown = count !== undefined && earlierCount !== undefined;
+		const sum = isKnown ? earlierCount + count : 0;
+		this.failures.lost = { at: this.options.since, ...(sum > 0 && { count: sum }) };
 	}
 
 	/**
@@ -118,37 +132,52 @@ export class Pieces {
 	 * @param send writes notes in this order
 	 * @throws NotesFailed
 	 */
-	async write(run: number, send: (notes: WrittenNote[]) => Promise<void>): Promise<void> {
-		const { known, names, root, stalePieces, unsaid } = this;
+	async write(run: number, send: (notes: NoteToWrite[]) => Promise<void>): Promise<void> {
+		const { known, names, root, stalePieces } = this;
 		const { lost } = this.failures;
-		const nameNotes = await names.collect();
-		const wanted = 2 ** Math.ceil(Math.log2(known.size / SIZES.piece));
-		const length = Math.max(root.pieces.length, wanted, 1);
-		if (length !== root.pieces.length) for (const piece of range(length)) stalePieces.add(piece);
-		for (const tail of known.changed) stalePieces.add(tail % length);
-		const pieces = range(length).map((piece) =>
-			stalePieces.has(piece) ? known.count(piece, length) : (root.pieces[piece] ?? 0),
-		);
-		known.changed = new Set();
+		const nameNotes = await names.takeNotes();
+		const pieceCount = this.collectStalePieces();
 		this.isStale = true;
-		const areAll =
-			names.counted.areAll && ![...names.unnamed].some((id) => known.knows(unpackId(id)));
-		const { processed = root.processed } = this.options;
-		const counted = { ...names.counted, areAll };
-		const header = { run, pieces, names: counted, lost, processed, unsaid };
+		const newRoot = this.rootHeader(run, pieceCount);
 		const pieceNotes = [...stalePieces].map((piece) => ({
-			note: pieceName(piece, length),
+			note: pieceName(piece, pieceCount),
 			header: {},
-			entries: known.entries(piece, length),
+			entries: known.entries(piece, pieceCount),
 		}));
 		// Record the loss before the lost pieces are replaced. Otherwise, a crash in between would hide the loss.
 		const lostRoot = lost ? [{ note: ROOT, header: { ...root, lost } }] : [];
-		const notes = [...nameNotes, ...lostRoot, ...pieceNotes, { note: ROOT, header }];
+		const notes = [...nameNotes, ...lostRoot, ...pieceNotes, { note: ROOT, header: newRoot }];
 		const failed = await orFailure(async () => await send(notes));
-		if (failed && nameNotes.length > 0) names.counted.areAll = false;
-		if (failed) throw new NotesFailed(failed.failure);
-		this.root = header;
+		if (failed) {
+			if (nameNotes.length > 0) names.summary.areAll = false;
+			throw new NotesFailed(failed.failure);
+		}
+		this.root = newRoot;
 		this.isStale = false;
 		stalePieces.clear();
+	}
+
+	/** Adds the pieces with changed entries to `stalePieces`. Returns the number of pieces, which may have grown. */
+	private collectStalePieces(): number {
+		const { known, root, stalePieces } = this;
+		const wanted = 2 ** Math.ceil(Math.log2(known.size / SIZES.piece));
+		const pieceCount = Math.max(root.pieces.length, wanted, 1);
+		const areResized = pieceCount !== root.pieces.length;
+		if (areResized) for (const piece of range(pieceCount)) stalePieces.add(piece);
+		for (const tail of known.changed) stalePieces.add(tail % pieceCount);
+		known.changed = new Set();
+		return pieceCount;
+	}
+
+	/** Makes the header of the root note that fits `known`. */
+	private rootHeader(run: number, pieceCount: number) {
+		const { known, names, root, stalePieces, unsaid } = this;
+		const pieces = range(pieceCount).map((piece) =>
+			stalePieces.has(piece) ? known.countInPiece(piece, pieceCount) : (root.pieces[piece] ?? 0),
+		);
+		const isNameMissing = [...names.unnamed].some((packedId) => known.knows(unpackId(packedId)));
+		const summary = { ...names.summary, areAll: names.summary.areAll && !isNameMissing };
+		const { processed = root.processed } = this.options;
+		return { run, pieces, names: summary, lost: this.failures.lost, processed, unsaid };
 	}
 }

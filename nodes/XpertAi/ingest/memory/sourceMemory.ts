@@ -1,5 +1,3 @@
-import { compact } from 'lodash';
-
 import { type Clock, systemClock } from '../../transport/clock';
 import type { Failure } from '../../transport/failure';
 import {
@@ -9,20 +7,19 @@ import {
 	storedEntry,
 	UNKNOWN,
 } from './fingerprints';
-import { FIRST_PAGES, isFromLaterRun, Journal } from './journal';
+import { Journal } from './journal';
 import { type Holder, Lease } from './lease';
 import { type DocumentName, Names } from './names';
 import {
-	isReadable,
 	type MemoryNote,
 	type MemoryPlace,
 	type MemoryRoutes,
 	NotesOnServer,
 	orFailure,
-	type ReadNote,
 	SIZES,
 } from './notes';
-import { FIRST_PIECES, pieceNames, Pieces, ROOT } from './pieces';
+import { pieceNames, Pieces, ROOT } from './pieces';
+import { FIRST_NOTES, type MemoryParts, readMemory } from './readMemory';
 
 /** What went wrong with the memory. */
 export interface MemoryFailures {
@@ -48,6 +45,14 @@ interface MemoryOptions {
 	processed?: boolean;
 	forgetLost?: boolean;
 }
+
+/**
+ * How to open the memory.
+ * `to read`: does not take the lease.
+ * `to send`: takes the lease. The caller must call `close`.
+ * `if kept`: like `to send`, but does not create a memory.
+ */
+type OpenMode = 'to send' | 'to read' | 'if kept';
 
 /** Remembers what earlier runs of a source stored. The memory is kept in the knowledgebase, and survives crashes. */
 export class SourceMemory {
@@ -88,28 +93,24 @@ export class SourceMemory {
 		this.lease = new Lease(this.notes, clock, signal, { by, since });
 	}
 
-	/**
-	 * Reads what earlier runs stored. Reports failed requests in `sendFailure` and `failures`.
-	 *
-	 * `to read`: does not take the lease.
-	 * `to send`: takes the lease. The caller must call `close`.
-	 * `if kept`: like `to send`, but does not create a memory.
-	 */
-	async open(mode: 'to send' | 'to read' | 'if kept' = 'to send'): Promise<this> {
-		const { known, lease } = this;
+	/** Reads what earlier runs stored. Reports failed requests in `sendFailure` and `failures`. */
+	async open(mode: OpenMode = 'to send'): Promise<this> {
 		const failed = await orFailure(async () => {
-			if (mode !== 'to read') return await this.begin(mode);
-			await this.read();
-			this.holder = lease.holderBefore;
+			if (mode === 'to read') await this.readWithoutLease();
+			else await this.takeLeaseAndRead(mode);
 		});
-		const { method, missing, status } = failed?.failure ?? {};
-		// Assume that there is no memory if the server does not let this run read notes.
-		const isUnreadable = missing === 'route' || (status === 403 && method === 'GET');
-		if (mode === 'if kept' && isUnreadable) this.isKept = false;
-		else if (missing === 'route') this.failures.noRoute = true;
-		else lease.sendFailure ??= failed?.failure;
-		this.knownBefore = known.size;
+		if (failed) this.recordOpenFailure(failed.failure, mode);
+		this.knownBefore = this.known.size;
 		return this;
+	}
+
+	private recordOpenFailure(failure: Failure, mode: OpenMode): void {
+		const { method, missing, status } = failure;
+		// The server does not let this run read notes, so there is probably no memory.
+		const cannotReadNotes = missing === 'route' || (status === 403 && method === 'GET');
+		if (mode === 'if kept' && cannotReadNotes) this.isKept = false;
+		else if (missing === 'route') this.failures.noRoute = true;
+		else this.lease.sendFailure ??= failure;
 	}
 
 	/** The documents of the source that may be in the knowledgebase. */
@@ -156,9 +157,9 @@ export class SourceMemory {
 	 *
 	 * @returns a failure if the documents must not be disabled
 	 */
-	async journalChange(ids: string[]): Promise<Failure | undefined> {
+	async journalDisabling(ids: string[]): Promise<Failure | undefined> {
 		if (this.failures.noRoute) return undefined;
-		const failed = await this.exclusively(async () => {
+		const failed = await this.runExclusively(async () => {
 			await this.prepareToSend();
 			for (const id of ids) this.known.markUnknown(id);
 			await this.journal.writePage(ids);
@@ -174,7 +175,7 @@ export class SourceMemory {
 	 */
 	async journalBatch(hashes: Map<string, string>) {
 		if (this.failures.noRoute) return undefined;
-		return await this.exclusively(async () => {
+		return await this.runExclusively(async () => {
 			await this.prepareToSend();
 			await this.writeNames();
 			return await this.journal.makeBatchRows(this.recordSent(hashes));
@@ -200,8 +201,9 @@ export class SourceMemory {
 
 	/** Removes a rejected document from the memory, unless an earlier run or a late request may have stored it. */
 	recordRejected(id: string): void {
-		const isCertain = this.journal.isCertain([packId(id), '']);
-		if (this.newIds.delete(packId(id)) && isCertain) this.known.remove(id);
+		const packedId = packId(id);
+		const isNew = this.newIds.delete(packedId);
+		if (isNew && this.journal.isCertain([packedId, ''])) this.known.remove(id);
 	}
 
 	/**
@@ -212,36 +214,56 @@ export class SourceMemory {
 	 */
 	async close(isSaid = false): Promise<void> {
 		const { known, lease, options, pieces } = this;
-		const needsWrite = pieces.isStale || known.changed.size > 0 || (isSaid && pieces.unsaid);
+		const hasChanged = pieces.isStale || known.changed.size > 0 || (isSaid && pieces.unsaid);
 		if (isSaid) pieces.unsaid = undefined;
 		try {
-			if (!needsWrite || !this.isUsable || options.signal?.aborted) return;
-			const failed = await this.exclusively(async () => {
-				await lease.check();
-				// Late requests of a crashed run may have changed these documents, so their content is unknown.
-				for (const [packedId] of await this.journal.readLate()) known.set([packedId, UNKNOWN]);
-				await pieces.write(lease.number, async (notes) => await lease.releaseAfter(notes));
-			});
-			this.failures.notWritten = failed?.failure;
+			if (hasChanged && this.isUsable && !options.signal?.aborted) await this.writeAtEnd();
 		} finally {
 			await lease.release();
 		}
 	}
 
+	/** Writes the memory, and releases the lease with the same request. Records a failure in `failures`. */
+	private async writeAtEnd(): Promise<void> {
+		const { journal, known, lease, pieces } = this;
+		const failed = await this.runExclusively(async () => {
+			await lease.check();
+			// Late requests of a crashed run may have changed these documents, so their content is unknown.
+			for (const [packedId] of await journal.readLate()) known.set([packedId, UNKNOWN]);
+			await pieces.write(lease.number, async (notes) => await lease.releaseAfter(notes));
+		});
+		this.failures.notWritten = failed?.failure;
+	}
+
+	/** What `readMemory` reads and fills. */
+	private get parts(): MemoryParts {
+		const { journal, lease, names, notes, pieces } = this;
+		return { journal, lease, names, notes, pieces };
+	}
+
+	private async readWithoutLease(): Promise<void> {
+		const { lease } = this;
+		const [, ...notes] = await lease.peek(FIRST_NOTES);
+		this.isNew = await readMemory(notes, this.parts);
+		this.holder = lease.holderBefore;
+	}
+
 	/** Takes the lease and reads the memory. With `if kept`, does nothing if there is no memory. */
-	private async begin(mode: 'to send' | 'if kept'): Promise<void> {
+	private async takeLeaseAndRead(mode: 'to send' | 'if kept'): Promise<void> {
 		const { journal, lease } = this;
-		const [turn, root] = await lease.look([ROOT]);
-		this.isKept = mode === 'to send' || lease.wasThere || (turn ?? root) !== undefined;
+		const [turn, root] = await lease.peek([ROOT]);
+		this.isKept = mode === 'to send' || lease.existedBefore || (turn ?? root) !== undefined;
 		if (!this.isKept) return;
 		// If there are few pieces, read them in the same request as the root note.
 		const pieces = pieceNames(root);
-		const first = [ROOT, ...FIRST_PAGES, ...(pieces.length > SIZES.answer ? [] : pieces)];
-		const taken = await lease.take(first);
-		if (Array.isArray(taken)) await this.read(taken);
-		else if (taken) this.holder = taken;
+		const taken = await lease.take([
+			...FIRST_NOTES,
+			...(pieces.length > SIZES.answer ? [] : pieces),
+		]);
 		// If `taken` is undefined, the server accepts notes but does not return them.
-		else this.failures.noRoute = true;
+		if (taken === undefined) this.failures.noRoute = true;
+		else if (Array.isArray(taken)) this.isNew = await readMemory(taken, this.parts);
+		else this.holder = taken;
 		const { crashed } = journal;
 		lease.raiseCounters({ root: this.pieces.root.run, sent: crashed }, crashed);
 		journal.run = lease.number;
@@ -251,69 +273,29 @@ export class SourceMemory {
 	private async prepareToSend(): Promise<void> {
 		const { journal, lease, notes, pieces } = this;
 		await lease.check();
-		// Until this run ends, the root note does not count the crashed run as merged. So if this run crashes too, the
-		// next run reads the journal pages of both runs. If the journal is damaged, the root note counts the crashed
-		// run at once.
-		const { isDamaged, crashed } = journal;
-		const last = isDamaged || crashed === 0 ? lease.number : crashed;
 		if (pieces.isStale)
-			await pieces.write(last - 1, async (changed) => await notes.write(...changed));
+			await pieces.write(this.lastMergedRun, async (changed) => await notes.write(...changed));
 		lease.counters.root = pieces.root.run;
-		await lease.beginToSend(journal.page(0));
+		await lease.recordSending(journal.page(0));
 	}
 
-	/**
-	 * Reads the memory and merges the journal of a crashed run.
-	 *
-	 * @param held the notes that `Lease.take` returned
-	 */
-	private async read(held?: ReadNote[]): Promise<void> {
-		const { lease, pieces } = this;
-		const [root, ...others] = held ?? (await lease.look([ROOT, ...FIRST_PAGES])).slice(1);
-		const pages = others.splice(0, FIRST_PAGES.length);
-		const { counters } = lease;
-		let isRootLost = root === 'damaged' || (root?.run ?? 0) < counters.root;
-		// If the root note and the lease are missing, a journal page or a piece still proves that there was a memory.
-		if (root === undefined && !lease.wasThere)
-			isRootLost = compact([...pages, ...(await this.notes.read(FIRST_PIECES))]).length > 0;
-		if (isRootLost) await pieces.rebuild();
-		else if (isReadable(root)) await pieces.read(root, others);
-		if (
-			counters.sent > pieces.root.run ||
-			pages.some((page) => isFromLaterRun(pieces.root.run, page))
-		)
-			await this.readUnmergedJournal(counters.sent, isRootLost);
-		const lastRun = Math.max(this.journal.crashed, counters.sent);
-		this.isNew = root === undefined && !isRootLost && lastRun === 0;
-		// The names of documents with unknown content may be missing, because runs add names of stored documents only.
-		for (const [packedId, fingerprint] of this.known.entries())
-			if (fingerprint === UNKNOWN) this.names.unnamed.add(packedId);
-	}
-
-	/** Reads and merges the journals of crashed runs. */
-	private async readUnmergedJournal(sent: number, isRootLost: boolean): Promise<void> {
-		const { journal, known, names, pieces } = this;
-		const { root } = pieces;
-		for (const entry of await journal.readUnmerged(root.run)) {
-			known.set(entry);
-			names.unnamed.add(entry[0]);
-		}
-		journal.isDamaged ||= isRootLost || Math.max(journal.crashed, root.run) < sent;
-		pieces.isStale = true;
-		if (!journal.isDamaged) return;
-		// A lost journal page may be about any document, so no content is certain. If the root note is lost, the pages
-		// that this run has read may be outdated.
-		for (const [packedId] of known.entries()) known.set([packedId, UNKNOWN]);
-		pieces.markLost();
+	/** Number of the last run that counts as merged while this run sends. */
+	private get lastMergedRun(): number {
+		const { crashed, isDamaged } = this.journal;
+		// Until this run ends, a crashed run does not count as merged. So if this run crashes too, the next run reads the
+		// journal pages of both runs. If the journal is damaged, the crashed run counts at once.
+		const isCrashedUnmerged = crashed > 0 && !isDamaged;
+		return (isCrashedUnmerged ? crashed : this.lease.number) - 1;
 	}
 
 	/** Writes the collected names, if there are enough for a note. */
 	private async writeNames(): Promise<void> {
-		const names = await this.names.collect(SIZES.names);
-		if (names.length === 0) return;
-		const failed = await orFailure(async () => await this.notes.write(...names));
+		const { names, notes } = this;
+		const nameNotes = await names.takeNotes(SIZES.names);
+		if (nameNotes.length === 0) return;
+		const failed = await orFailure(async () => await notes.write(...nameNotes));
 		// Without these names the batch is still sent. Later runs know that the list of names has gaps.
-		if (failed) this.names.counted.areAll = false;
+		if (failed) names.summary.areAll = false;
 	}
 
 	/**
@@ -323,16 +305,21 @@ export class SourceMemory {
 	 * @returns the entries of the documents once they are stored
 	 */
 	private recordSent(hashes: Map<string, string>): FingerprintEntry[] {
+		const { known, names, newIds } = this;
 		return [...hashes].map(([id, contentHash]) => {
 			const entry = storedEntry(id, contentHash);
-			const sets = this.known.knows(id) ? [] : [this.newIds, this.names.unnamed];
-			for (const packedIds of sets) packedIds.add(entry[0]);
-			this.known.set([entry[0], UNKNOWN]);
+			const [packedId] = entry;
+			if (!known.knows(id)) {
+				newIds.add(packedId);
+				names.unnamed.add(packedId);
+			}
+			known.set([packedId, UNKNOWN]);
 			return entry;
 		});
 	}
 
-	private async exclusively<T>(work: () => Promise<T>): Promise<T | { failure: Failure }> {
+	/** Runs `work` after all earlier work. Returns its result, or the failure if it throws NotesFailed. */
+	private async runExclusively<T>(work: () => Promise<T>): Promise<T | { failure: Failure }> {
 		const done = this.queue.then(async () => await orFailure(work));
 		this.queue = done.catch(() => undefined);
 		return await done;

@@ -94,7 +94,7 @@ describe('without processing', () => {
 		expect(sent).toEqual(['b', 'c', 'd']);
 		expect(unchanged).toEqual([['a', undefined]]);
 		expect(asked).toEqual([[idOf('a'), idOf('d')]]);
-		expect(names.map((name) => memory.has(idOf(name), document(name).contentHash))).toEqual([
+		expect(names.map((name) => memory.hasContent(idOf(name), document(name).contentHash))).toEqual([
 			true,
 			false,
 			false,
@@ -133,7 +133,7 @@ describe('with processing', () => {
 			...(onlyStored ? [['n', null]] : []),
 		]);
 		expect(sent).toEqual(['e', 'c', ...(onlyStored ? [] : ['n']), 'u']);
-		expect([memory.isDone(idOf('f'), true), memory.isDone(idOf('r'), true)]).toEqual([true, false]);
+		expect([memory.isProcessed(idOf('f')), memory.isProcessed(idOf('r'))]).toEqual([true, false]);
 	});
 
 	it.each([
@@ -155,7 +155,7 @@ describe('with processing', () => {
 		const { sent, unchanged } = await sift(twins, memory, { has: { a: 'finish' } });
 		expect(unchanged).toEqual([['a', 'finish']]);
 		expect(sent).toEqual(['a']);
-		expect(memory.has(idOf('a'), document('a').contentHash)).toBe(false);
+		expect(memory.hasContent(idOf('a'), document('a').contentHash)).toBe(false);
 	});
 
 	it('each of two equal documents is reported', async () => {
@@ -193,7 +193,7 @@ it('in a retry, what is stored with other content is left out', async () => {
 		{ isRetry: true },
 	);
 	expect([sent, older, unchanged]).toEqual([['c', 'd'], ['b'], [['a', 'finish']]]);
-	expect(memory.isDone(idOf('b'), false)).toBe(true);
+	expect(memory.isContentKnown(idOf('b'))).toBe(true);
 });
 
 describe('when statuses cannot be read', () => {

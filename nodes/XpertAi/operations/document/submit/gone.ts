@@ -61,7 +61,7 @@ export async function disableMissing(sourceRun: SourceRun): Promise<void> {
 		disabled: true,
 		routes,
 		fieldsOf: (id) => pick(names.get(id), 'name'),
-		beforeChange: async (some) => await memory.journalChange(some),
+		beforeChange: async (some) => await memory.journalDisabling(some),
 		onSwitched: (id) => {
 			known.remove(id);
 			submission.add({ outcome: 'disabled', ...names.get(id), id });
@@ -78,7 +78,7 @@ function sortMissing(
 ) {
 	// Processing had finished, but the state is now `none`: a user has disabled or deleted the document.
 	const isOutAlready = (id: string) =>
-		known.isDone(id, true) && processingState(statuses.get(id)) === 'none';
+		known.isProcessed(id) && processingState(statuses.get(id)) === 'none';
 	const [switched, toDisable] = partition(
 		ids.filter((id) => statuses.has(id)),
 		isOutAlready,

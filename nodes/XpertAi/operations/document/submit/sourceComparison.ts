@@ -105,7 +105,7 @@ export class SourceComparison {
 		const { memory, reader, submission } = this.compared;
 		const documents = reader.documents(true);
 		const isUnversioned = ({ contentHash = '', id }: Document) =>
-			contentHash.startsWith(MARKS.version) && memory.known.isOf(id, MARKS.content);
+			contentHash.startsWith(MARKS.version) && memory.known.hasMark(id, MARKS.content);
 		const held = memory.isNew ? await firstDocuments(documents) : [];
 		if (held.length > 0) await this.checkStored(held.slice(0, MAX_CHECKED));
 		// Set by `checkStored`, or by an earlier run that could not tell the user.

@@ -124,7 +124,8 @@ export class SourceOutcomes {
 		const report = this.contents.reportOf(id);
 		const isFailed = end.state !== 'finish' && end.state !== 'running' && !end.failure;
 		// This run sends the document again, so its failure is not reported.
-		if (isFailed && this.startedNow.has(id.toLowerCase())) return this.memory?.known.forget(id);
+		if (isFailed && this.startedNow.has(id.toLowerCase()))
+			return this.memory?.known.forgetContent(id);
 		this.endStartedNow(id);
 		this.submission.add({ ...fact, report });
 		this.submission.circuitBreaker.count(fact);
@@ -132,6 +133,6 @@ export class SourceOutcomes {
 		if (report?.outcome) this.contents.release(id, report);
 		// Without a route for processing, a server processes documents when it stores them.
 		if (end.state === 'finish' || end.hasNoRoute) this.memory?.known.markProcessed(id);
-		else if (end.isStuck || isFailed) this.memory?.known.forget(id);
+		else if (end.isStuck || isFailed) this.memory?.known.forgetContent(id);
 	}
 }

@@ -22,16 +22,16 @@ function recorded(list: Array<[string, string]>): Fingerprints {
 describe('fingerprints', () => {
 	it('distinguish processed documents from those only stored', () => {
 		const fingerprints = recorded([[A, 'copy #1']]);
-		const done = () => [fingerprints.isDone(A, false), fingerprints.isDone(A, true)];
+		const done = () => [fingerprints.isContentKnown(A), fingerprints.isProcessed(A)];
 		expect(done()).toEqual([true, false]);
 		fingerprints.markProcessed(A);
-		expect([...done(), fingerprints.has(A, 'copy #1')]).toEqual([true, true, true]);
+		expect([...done(), fingerprints.hasContent(A, 'copy #1')]).toEqual([true, true, true]);
 		fingerprints.changed.clear();
 		fingerprints.markProcessed(A);
 		expect(fingerprints.changed.size).toBe(0);
 		fingerprints.set(storedEntry(A, 'copy #2'));
 		expect(done()).toEqual([true, false]);
-		fingerprints.forget(A);
+		fingerprints.forgetContent(A);
 		expect(done()).toEqual([false, false]);
 	});
 
@@ -53,11 +53,14 @@ describe('fingerprints', () => {
 			[A, 'copy #1'],
 			[B, 'copy #2'],
 		]);
-		fingerprints.forget(A);
-		expect([fingerprints.has(A, 'copy #1'), fingerprints.has(B, 'copy #2')]).toEqual([false, true]);
+		fingerprints.forgetContent(A);
+		expect([fingerprints.hasContent(A, 'copy #1'), fingerprints.hasContent(B, 'copy #2')]).toEqual([
+			false,
+			true,
+		]);
 		expect([...fingerprints.ids()]).toEqual([A, B]);
 		fingerprints.markProcessed(A);
-		for (const hash of ['copy #1', '']) expect(fingerprints.has(A, hash)).toBe(false);
+		for (const hash of ['copy #1', '']) expect(fingerprints.hasContent(A, hash)).toBe(false);
 		expect(fingerprints.size).toBe(2);
 	});
 
@@ -65,7 +68,7 @@ describe('fingerprints', () => {
 		const fingerprints = recorded([[A, 'copy #1']]);
 		fingerprints.changed = new Set();
 		fingerprints.remove(B);
-		fingerprints.forget(B);
+		fingerprints.forgetContent(B);
 		expect(fingerprints.changed.size).toBe(0);
 		fingerprints.markProcessed(A);
 		expect([...fingerprints.changed]).toEqual([tailOf(packId(A))]);
@@ -80,7 +83,7 @@ describe('fingerprints', () => {
 		const known = new Fingerprints();
 		for (const id of ids) known.set(storedEntry(id, hashOf(id)));
 		expect([...known.ids()]).toEqual(ids);
-		expect(ids.map((id) => known.has(id, hashOf(id)))).toEqual([true, true]);
+		expect(ids.map((id) => known.hasContent(id, hashOf(id)))).toEqual([true, true]);
 		expect([...known.entries()].map(([, { length }]) => length)).toEqual([7, 7]);
 	});
 
@@ -93,7 +96,7 @@ describe('fingerprints', () => {
 		]);
 		expect([known.size, known.knows(between)]).toEqual([2, false]);
 		known.set(storedEntry(between, 'copy #3'));
-		expect([known.size, known.has(between, 'copy #3')]).toEqual([3, true]);
+		expect([known.size, known.hasContent(between, 'copy #3')]).toEqual([3, true]);
 		known.remove(between);
 		expect([...known.ids()]).toEqual([first, next]);
 		expect([...known.ids(new Set([first]))]).toEqual([next]);

@@ -9,7 +9,7 @@ import {
 import {
 	type NoteName,
 	NotesOnServer,
-	type WrittenNote,
+	type NoteToWrite,
 	orFailure,
 } from 'nodes/XpertAi/ingest/memory/notes';
 import { derivedId } from 'nodes/XpertAi/payloads/ids';
@@ -28,7 +28,7 @@ const FACTS = {
 };
 
 /** What a server gives back of a note, and the document that holds it. */
-async function kept(written: Omit<WrittenNote, 'note'>, change = (text: string) => text) {
+async function kept(written: Omit<NoteToWrite, 'note'>, change = (text: string) => text) {
 	const server = new Knowledgebase();
 	const notes = new NotesOnServer(PLACE, server.routes());
 	await notes.write({ note: NOTE, ...written });
@@ -122,7 +122,7 @@ describe('a note', () => {
 });
 
 describe('several notes', () => {
-	const large = (at: number): WrittenNote => ({
+	const large = (at: number): NoteToWrite => ({
 		note: [`${at}`, `${at} of …`],
 		header: {},
 		body: Buffer.alloc(150_000),

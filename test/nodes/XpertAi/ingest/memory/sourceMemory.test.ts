@@ -60,7 +60,7 @@ async function night(server: Knowledgebase, ids: string[], content = 'copy #1', 
 /** What a dry run knows: the documents, those with a content, and what is lost. */
 async function remembered(server: Knowledgebase) {
 	const { known, failures } = await recall(server.routes());
-	const having = (content: string) => IDS.filter((id) => known.has(id, content));
+	const having = (content: string) => IDS.filter((id) => known.hasContent(id, content));
 	const all = [...known.entries()].map(([key]) => unpackId(key));
 	const ids = [...IDS.filter((id) => all.includes(id)), ...without(all, ...IDS)];
 	return { ids, having, lost: failures.lost };
@@ -72,7 +72,7 @@ describe('a source that was stored', () => {
 		await night(server, IDS);
 		for (const onlyStored of [false, true]) {
 			const next = await open(server.routes(), { processed: false });
-			expect([next.knownBefore, next.known.has(A, 'copy #1')]).toEqual([IDS.length, true]);
+			expect([next.knownBefore, next.known.hasContent(A, 'copy #1')]).toEqual([IDS.length, true]);
 			expect(next.onlyStored).toBe(onlyStored);
 			await next.close();
 		}
@@ -310,11 +310,11 @@ describe('a batch whose request was not answered', () => {
 		memory.recordRejected(C);
 		await arrive();
 		const { known } = memory;
-		expect([known.has(A, 'copy #1'), known.has(B, 'copy #2'), known.knows(C)]).toEqual([
-			true,
-			false,
-			true,
-		]);
+		expect([
+			known.hasContent(A, 'copy #1'),
+			known.hasContent(B, 'copy #2'),
+			known.knows(C),
+		]).toEqual([true, false, true]);
 		expect((await remembered(server)).having('copy #2')).toEqual([]);
 	});
 
@@ -334,9 +334,9 @@ describe('a batch whose request was not answered', () => {
 		refuses = true;
 		const failure = { status: 422 };
 		expect(await memory.journalBatch(new Map([[B, 'copy #1']]))).toMatchObject({ failure });
-		expect(await memory.journalChange([B])).toMatchObject(failure);
+		expect(await memory.journalDisabling([B])).toMatchObject(failure);
 		refuses = false;
-		expect(await memory.journalChange([B])).toBeUndefined();
+		expect(await memory.journalDisabling([B])).toBeUndefined();
 		expect((await remembered(server)).ids).toEqual([A, B]);
 	});
 });
@@ -347,7 +347,7 @@ describe('what is lost', () => {
 		await night(server, IDS);
 		server.harm(server.notes('has stored, 2 of'), 'deletes');
 		const memory = await open(server.routes());
-		const unknown = IDS.filter((id) => !memory.known.has(id, 'copy #1'));
+		const unknown = IDS.filter((id) => !memory.known.hasContent(id, 'copy #1'));
 		expect(IDS.filter((id) => memory.known.rebuilt.has(id))).toEqual(unknown);
 		expect(unknown.length).toBeLessThan(IDS.length / 2);
 		expect([unknown.length > 0, memory.known.size, memory.failures]).toEqual([
@@ -395,7 +395,7 @@ describe('what is lost', () => {
 		await night(server, IDS);
 		const memory = await open(server.routes());
 		for (const id of IDS) {
-			await memory.journalChange([id]);
+			await memory.journalDisabling([id]);
 			memory.known.remove(id);
 		}
 		await send(server, memory, [A]);
@@ -521,7 +521,7 @@ describe('a run that may not send', () => {
 		const memory = await open(server.routes(), { clock: { ...virtualTime(), sleep } });
 		expect([memory.holder?.by, memory.isUsable]).toEqual(['execution 7', false]);
 		expect(memory.sendFailure?.reason).toMatch(/is at work: execution 7, since 2026/);
-		for (const kept of [await memory.journalChange([A]), await memory.check()])
+		for (const kept of [await memory.journalDisabling([A]), await memory.check()])
 			expect(kept).toBe(memory.sendFailure);
 		expect(await memory.journalBatch(new Map([[A, 'copy #1']]))).toEqual({
 			failure: memory.sendFailure,
@@ -536,7 +536,7 @@ describe('a run that may not send', () => {
 	])('is one during whose start %s, at any request', async (_, outcome) => {
 		for (const nth of range(7)) {
 			const memory = await open(failing(new Knowledgebase(), nth, outcome));
-			expect({ ok: false, failure: await memory.journalChange([A]) }).toEqual(outcome);
+			expect({ ok: false, failure: await memory.journalDisabling([A]) }).toEqual(outcome);
 			expect(memory.failures.noRoute).toBeUndefined();
 		}
 	});
@@ -563,7 +563,7 @@ describe('a server', () => {
 	const without = async (routes: MemoryRoutes) => {
 		const memory = await open(routes);
 		expect([memory.isUsable, memory.failures.noRoute]).toEqual([false, true]);
-		expect(await memory.journalChange([A])).toBeUndefined();
+		expect(await memory.journalDisabling([A])).toBeUndefined();
 		expect(await memory.journalBatch(new Map([[A, 'copy #1']]))).toBeUndefined();
 	};
 

@@ -1,0 +1,82 @@
+import { compact } from 'lodash';
+
+import { UNKNOWN } from './fingerprints';
+import { FIRST_PAGES, isFromLaterRun, type Journal } from './journal';
+import type { Lease } from './lease';
+import type { Names } from './names';
+import { isReadable, type NotesOnServer, type ReadNote } from './notes';
+import { FIRST_PIECES, type Pieces, ROOT } from './pieces';
+
+/** The notes that a run reads first. */
+export const FIRST_NOTES = [ROOT, ...FIRST_PAGES];
+
+/** The parts of a memory. */
+export interface MemoryParts {
+	journal: Journal;
+	lease: Lease;
+	names: Names;
+	notes: NotesOnServer;
+	pieces: Pieces;
+}
+
+/**
+ * Reads the memory into its parts, and merges the journals of crashed runs.
+ *
+ * @param notes the notes `FIRST_NOTES`, and the pieces if they were read already
+ * @returns whether this run seems to be the first run of the source
+ * @throws NotesFailed
+ */
+export async function readMemory(
+	[root, ...others]: ReadNote[],
+	parts: MemoryParts,
+): Promise<boolean> {
+	const { journal, lease, names, pieces } = parts;
+	const firstPages = others.slice(0, FIRST_PAGES.length);
+	const readPieces = others.slice(FIRST_PAGES.length);
+	const isRootLost = await isRootNoteLost(root, firstPages, parts);
+	if (isRootLost) await pieces.rebuild();
+	else if (isReadable(root)) await pieces.load(root, readPieces);
+	const { sent } = lease.counters;
+	const mergedRun = pieces.root.run;
+	if (sent > mergedRun || firstPages.some((page) => isFromLaterRun(mergedRun, page)))
+		await mergeCrashedRuns(isRootLost, parts);
+	// The names of documents with unknown content may be missing, because runs add names of stored documents only.
+	for (const [packedId, fingerprint] of pieces.known.entries())
+		if (fingerprint === UNKNOWN) names.unnamed.add(packedId);
+	return root === undefined && !isRootLost && Math.max(journal.crashed, sent) === 0;
+}
+
+/** Whether the root note is missing, unreadable or outdated, although there was one. */
+async function isRootNoteLost(
+	root: ReadNote,
+	firstPages: ReadNote[],
+	{ lease, notes }: MemoryParts,
+): Promise<boolean> {
+	if (root === 'damaged') return true;
+	if (root !== undefined || lease.existedBefore) return (root?.run ?? 0) < lease.counters.root;
+	// The root note and the lease are missing. A journal page or a piece still proves that there was a memory.
+	const firstPieces = await notes.read(FIRST_PIECES);
+	return compact([...firstPages, ...firstPieces]).length > 0;
+}
+
+/** Reads and merges the journals of crashed runs. */
+async function mergeCrashedRuns(
+	isRootLost: boolean,
+	{ journal, lease, names, pieces }: MemoryParts,
+): Promise<void> {
+	const { known } = pieces;
+	const mergedRun = pieces.root.run;
+	for (const entry of await journal.readUnmerged(mergedRun)) {
+		known.set(entry);
+		names.unnamed.add(entry[0]);
+	}
+	// The lease counts a run that began to send, but the journal has no page of that run.
+	const isRunMissing = Math.max(journal.crashed, mergedRun) < lease.counters.sent;
+	journal.isDamaged ||= isRootLost || isRunMissing;
+	pieces.isStale = true;
+	if (!journal.isDamaged) return;
+	// A lost journal page may be about any document, so no content is certain. If the root note is lost, the pages
+	// that this run has read may be outdated.
+	for (const [packedId] of known.entries()) known.set([packedId, UNKNOWN]);
+	pieces.recordLoss();
+}
