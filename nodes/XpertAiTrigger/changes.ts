@@ -51,29 +51,31 @@ export async function readChanges<One extends Change>(
 ): Promise<Reading<One>> {
 	const seen = new Map<string, One>();
 	const read: Reading<One> = { upTo: from, changes: [] };
+	/** Number of changes on the last page that have its newest time. */
+	let sameTime = 0;
 	try {
-		for (let [sameTime, isOver] = [0, false]; !isOver; ) {
+		for (;;) {
 			const since = read.upTo;
 			// The limit grows if many changes have the same time, so that a page can go beyond this time.
 			const limit = Math.max(pageSize, 2 * sameTime) + 1;
 			const page = await fetchChanges({ since, order: 'ASC', limit });
-			for (const change of page.changes) seen.set(changeKey(change), change);
-			const times = timesOf(page.changes);
-			const last = times.at(-1) ?? since;
+			const times = validTimes(page.changes);
+			const newest = times.at(-1) ?? since;
 			// A full page means that more changes can follow. A larger page means that the server ignored `limit`.
-			const isEnd = page.changes.length !== limit || times.length === 0;
-			read.upTo = last + Number(isEnd && times.length > 0);
+			const isLastPage = page.changes.length !== limit || times.length === 0;
+			for (const change of page.changes) seen.set(changeKey(change), change);
 			read.changes = [...seen.values()];
 			read.serverTime ??= page.serverTime;
-			isOver = isEnd || (isEnough(read) && last > since);
-			sameTime = times.filter((at) => at === last).length;
+			// The next page starts at the newest time once more, because it may hold other changes with this time.
+			read.upTo = isLastPage && times.length > 0 ? newest + 1 : newest;
+			if (isLastPage || (isEnough(read) && newest > since)) return read;
+			sameTime = times.filter((at) => at === newest).length;
 		}
 	} catch (failure) {
-		read.failure = failure;
+		return { ...read, failure };
 	}
-	return read;
 }
 
 /** Returns the times of changes, without invalid times. */
-export const timesOf = (changes: Change[]): number[] =>
+export const validTimes = (changes: Change[]): number[] =>
 	changes.map(({ at }) => at).filter((at) => !Number.isNaN(at));

@@ -10,7 +10,7 @@ import {
 	type Page,
 	readChanges,
 	type Reading,
-	timesOf,
+	validTimes,
 } from './changes';
 
 /*
@@ -48,7 +48,7 @@ const time = z
 	.optional()
 	.catch(undefined);
 
-/** A stored memory, in which each part may be corrupt. */
+/** The schema of a stored memory. Accepts corrupt parts. */
 const storedMemory = z.object({
 	watched: z.string(),
 	since: time,
@@ -57,8 +57,9 @@ const storedMemory = z.object({
 });
 
 /**
- * Returns the stored memory if it matches `watched`. A corrupt part does not cost the others: if a time is corrupt, the
- * other replaces it; if both are, there is no memory.
+ * Returns the stored memory of the server `watched`. If one of the two times is corrupt, the other one replaces it.
+ *
+ * @returns `undefined` if the memory belongs to another server, or if both times are corrupt
  */
 export function readMemory(stored: unknown, watched: string): Memory | undefined {
 	const { data } = storedMemory.safeParse(stored);
@@ -69,63 +70,72 @@ export function readMemory(stored: unknown, watched: string): Memory | undefined
 	return { watched, since, again, known: compact(data.known) };
 }
 
-/** Returns the changes at or after `again` that were not emitted, oldest first and without duplicates. */
+/** Returns the changes at or after `again` that no poll has handled, oldest first and without duplicates. */
 export function newChanges<One extends Change>({ again, known }: Memory, changes: One[]): One[] {
-	const emitted = new Set(known.filter(({ tries }) => tries === undefined).map(changeKey));
-	const fresh = changes.filter((one) => one.at >= again && !emitted.has(changeKey(one)));
-	return sortBy(uniqBy(fresh, changeKey), 'at', 'updatedAt', 'id');
+	const handled = new Set(known.filter(({ tries }) => tries === undefined).map(changeKey));
+	const unhandled = changes.filter((one) => one.at >= again && !handled.has(changeKey(one)));
+	return sortBy(uniqBy(unhandled, changeKey), 'at', 'updatedAt', 'id');
 }
 
 /** Returns how many earlier polls postponed a change. */
 export const triesOf = ({ known }: Memory, change: Change): number =>
 	known.find((one) => changeKey(one) === changeKey(change))?.tries ?? 0;
 
+/** What a poll did with the changes that it read. */
+interface PollOutcome {
+	/** The changes that the user selected. */
+	wanted: Change[];
+	/** The changes that need no further poll. */
+	handled: Change[];
+	/** The changes that the next poll tries again. */
+	postponed: Change[];
+}
+
 /**
  * Returns the memory after a poll.
  *
- * @param memory the stored memory, which an overlapping poll may have changed
- * @param before the memory at the start of the poll
+ * @param latest the stored memory, which an overlapping poll may have changed
+ * @param atStart the memory at the start of the poll
  * @param found the changes that the poll read
- * @param outcome three lists: the wanted changes, the handled changes and the postponed changes (`unread`)
  */
 export function nextMemory(
-	memory: Memory,
-	before: Memory,
+	latest: Memory,
+	atStart: Memory,
 	{ changes, upTo, serverTime = Infinity }: Reading<Change>,
-	{ wanted, handled, unread }: Record<'wanted' | 'handled' | 'unread', Change[]>,
+	{ wanted, handled, postponed }: PollOutcome,
 ): Memory {
-	const [firstLeft] = differenceBy(newChanges(memory, wanted), handled, changeKey);
-	const oldestUnhandled = firstLeft?.at ?? Infinity;
+	const [oldestUnhandled] = differenceBy(newChanges(latest, wanted), handled, changeKey);
+	const unhandledFrom = oldestUnhandled?.at ?? Infinity;
 	// `serverTime` limits `since` and `again`, so that a change with a wrong future time cannot hide other changes.
-	const since = Math.min(upTo, oldestUnhandled, serverTime + OVERLAP_MS);
-	const latestAgain = Math.min(before.since, serverTime) - OVERLAP_MS;
-	const again = Math.max(memory.again, Math.min(upTo, oldestUnhandled, latestAgain));
-	const tried = triedChanges(memory, changes, unread);
+	const since = Math.min(upTo, unhandledFrom, serverTime + OVERLAP_MS);
+	const overlapFrom = Math.min(atStart.since, serverTime) - OVERLAP_MS;
+	const again = Math.max(latest.again, Math.min(upTo, unhandledFrom, overlapFrom));
+	const tried = triedChanges(latest, changes, postponed);
 	// The first entry of a change wins: a handled change must lose its `tries`.
-	const known = uniqBy([...handled.map(toKnown), ...tried, ...memory.known], changeKey);
+	const known = uniqBy([...handled.map(toKnown), ...tried, ...latest.known], changeKey);
 	return {
-		watched: memory.watched,
-		since: Math.max(memory.since, since),
+		watched: latest.watched,
+		since: Math.max(latest.since, since),
 		again,
 		known: sortBy(known, 'at').filter(({ at }) => at >= again),
 	};
 }
 
-/** Returns the new changes with their `tries`. This poll has postponed the changes in `unread` once more. */
-function triedChanges(memory: Memory, changes: Change[], unread: Change[]): Memory['known'] {
-	const postponed = new Set(unread.map(changeKey));
-	return newChanges(memory, changes).map((one) => ({
-		...toKnown(one),
-		tries: triesOf(memory, one) + Number(postponed.has(changeKey(one))),
+/** Returns the new changes with their `tries`, which this poll has raised for the postponed changes. */
+function triedChanges(memory: Memory, changes: Change[], postponed: Change[]): Memory['known'] {
+	const postponedKeys = new Set(postponed.map(changeKey));
+	return newChanges(memory, changes).map((change) => ({
+		...toKnown(change),
+		tries: triesOf(memory, change) + (postponedKeys.has(changeKey(change)) ? 1 : 0),
 	}));
 }
 
 const toKnown = ({ id, at }: Change): Memory['known'][number] => ({ id, at });
 
-/** Returns the time of the server, and the time from which to read changes (`start`). */
-async function readNewest(fetchChanges: FetchChanges<Change>) {
+/** Fetches the newest changes. Returns the server's time, and the time from which to read changes (`start`). */
+async function readStart(fetchChanges: FetchChanges<Change>) {
 	const page = await fetchChanges({ order: 'DESC', limit: PAGE_SIZE });
-	const times = timesOf(page.changes);
+	const times = validTimes(page.changes);
 	const newest = max(times) ?? 0;
 	const { serverTime = newest } = page;
 	const plausible = times.filter((at) => at <= serverTime + OVERLAP_MS);
@@ -138,7 +148,7 @@ async function readNewest(fetchChanges: FetchChanges<Change>) {
  * @throws if a request fails
  */
 export async function readFirstMemory(fetchChanges: FetchChanges<Change>, watched: string) {
-	const { start } = await readNewest(fetchChanges);
+	const { start } = await readStart(fetchChanges);
 	const { upTo, changes, failure } = await readChanges(fetchChanges, start);
 	if (failure !== undefined) throw failure;
 	// The comparison is false for invalid times (NaN), which the memory cannot store.
@@ -161,7 +171,7 @@ export async function correctMemory(
 ): Promise<Memory | undefined> {
 	const isPlausible = (time: number) => memory.since <= time + OVERLAP_MS;
 	if (serverTime === undefined ? changes.length > 0 : isPlausible(serverTime)) return undefined;
-	const newest = await readNewest(fetchChanges);
+	const newest = await readStart(fetchChanges);
 	if (isPlausible(newest.serverTime)) return undefined;
 	return { ...memory, since: newest.start, again: Math.min(memory.again, newest.start) };
 }

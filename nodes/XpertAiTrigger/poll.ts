@@ -22,7 +22,7 @@ import { systemClock } from '../XpertAi/transport/clock';
 import type { Failure } from '../XpertAi/transport/failure';
 import { failureMessage } from '../XpertAi/transport/failureText';
 import { connectionOf, type Send } from '../XpertAi/transport/request';
-import { type FetchChanges, readChanges, type Reading, timesOf } from './changes';
+import { type FetchChanges, readChanges, type Reading, validTimes } from './changes';
 import {
 	type ConversationEvent,
 	triggerFields,
@@ -71,7 +71,7 @@ const searchAnswer = z
 	.object({ items: z.array(record.catch({})), total: z.number() })
 	.transform(({ items }) => items.map((one) => ({ ...conversationChange.parse(one), record: one })))
 	.refine(
-		(changes) => changes.length === 0 || timesOf(changes.filter(({ id }) => id)).length > 0,
+		(changes) => changes.length === 0 || validTimes(changes.filter(({ id }) => id)).length > 0,
 		'it holds no list of conversations',
 	);
 
@@ -93,7 +93,7 @@ export function searchChanges(
 		const search = { where: { updatedAt, xpertId }, order: { updatedAt: order }, limit };
 		// Polls would miss changes if the server ignored the filter or the order.
 		const schema = searchAnswer.refine((changes) => {
-			const times = [since ?? 0, ...timesOf(changes)];
+			const times = [since ?? 0, ...validTimes(changes)];
 			return order === 'DESC' || isEqual(times, sortBy(times));
 		}, 'it is not filtered and sorted by time as asked');
 		const request = { method: 'POST', path: '/conversations/search', repeatable: true } as const;
@@ -129,43 +129,44 @@ export const THREAD_TRIES = 3;
  * Creates the output items for changes, in order. Postpones changes whose thread cannot be read. Processes at least
  * one batch even if no time is left, so that every poll makes progress.
  *
- * @param most the maximum number of changes to handle
+ * @param maxCount the maximum number of changes to handle
  * @param triesOf returns how many earlier polls postponed a change
+ * @returns the handled changes (`done`) and those that the next poll tries again (`postponed`). A handled change has no
+ * `json` if the conversation does not match `onlyWith`.
  */
 export async function makeItems(
 	changes: ConversationChange[],
 	{ settings, send, hasTime }: { settings: TriggerSettings; send: Send; hasTime: () => boolean },
-	most: number,
+	maxCount: number,
 	triesOf: (change: ConversationChange) => number,
 ) {
 	const { simplify, options } = settings;
 	const needsThreads = simplify || options.includeMessages || options.onlyWith !== '';
-	const atOnce = needsThreads ? THREADS_AT_ONCE : most;
-	const read = async (change: ConversationChange) => ({
+	const batchSize = needsThreads ? THREADS_AT_ONCE : maxCount;
+	const withThread = async (change: ConversationChange) => ({
 		change,
 		thread: await readMessages(send, needsThreads ? change.threadId : undefined),
 	});
-	/** Handled changes. `json` is missing if the conversation does not match `onlyWith`. */
 	const done: Array<ConversationChange & { json?: IDataObject }> = [];
-	/** Changes that the next poll tries again. */
-	const unread: ConversationChange[] = [];
-	let failed = 0;
-	for (let rest = changes; rest.length > 0 && done.length < most; ) {
-		const batch = rest.slice(0, Math.min(atOnce, most - done.length));
-		rest = rest.slice(batch.length);
-		for (const { change, thread } of await Promise.all(batch.map(read))) {
+	const postponed: ConversationChange[] = [];
+	let unreadableThreads = 0;
+	let left = changes;
+	while (left.length > 0 && done.length < maxCount) {
+		const batch = left.slice(0, Math.min(batchSize, maxCount - done.length));
+		left = left.slice(batch.length);
+		for (const { change, thread } of await Promise.all(batch.map(withThread))) {
 			const tries = triesOf(change);
-			const isFailed = !thread.messages && tries + 1 < THREAD_TRIES;
+			const isUnreadable = !thread.messages && tries + 1 < THREAD_TRIES;
 			// Two runs on one thread can make the conversation look cancelled for a time. The next poll checks the
 			// conversation again. Recorded in `test/recordings/turns.json`.
 			const mayBeTemporary = change.event === 'cancelled' && tries === 0;
-			failed += Number(isFailed);
-			if (isFailed || mayBeTemporary) unread.push(change);
+			if (isUnreadable) unreadableThreads += 1;
+			if (isUnreadable || mayBeTemporary) postponed.push(change);
 			else done.push({ ...change, json: itemJson(change, thread, settings) });
 		}
-		if (failed >= THREADS_AT_ONCE || !hasTime()) break;
+		if (unreadableThreads >= THREADS_AT_ONCE || !hasTime()) break;
 	}
-	return { done, unread };
+	return { done, postponed };
 }
 
 /** The messages of a thread, or the reason why they could not be read. */
@@ -187,15 +188,16 @@ function itemJson(
 	{ messages, notRead }: ThreadMessages,
 	{ simplify, options }: TriggerSettings,
 ): IDataObject | undefined {
-	const shown = messages?.map((one) => ({
-		from: senderOf(one) ?? null,
-		text: textOf(one.content),
+	const simpleMessages = messages?.map((message) => ({
+		from: senderOf(message) ?? null,
+		text: textOf(message.content),
 	}));
-	const texts = [change.title, ...(shown ?? []).map(({ text }) => text)];
-	const isText = (text = '') => text.toLowerCase().includes(options.onlyWith.toLowerCase());
-	if (shown && !texts.some(isText)) return undefined;
+	const texts = [change.title, ...(simpleMessages ?? []).map(({ text }) => text)];
+	const onlyWith = options.onlyWith.toLowerCase();
+	const isMatch = texts.some((text = '') => text.toLowerCase().includes(onlyWith));
+	if (simpleMessages && !isMatch) return undefined;
 	const json = simplify ? summaryOf(change, messages) : { event: change.event, ...change.record };
-	const all = (simplify ? shown : (messages as IDataObject[] | undefined)) ?? null;
+	const all = (simplify ? simpleMessages : (messages as IDataObject[] | undefined)) ?? null;
 	return {
 		...json,
 		...(options.includeMessages && { messages: all }),
@@ -203,6 +205,7 @@ function itemJson(
 	};
 }
 
+/** Returns the JSON of an item with "Simplify". */
 function summaryOf(change: ConversationChange, messages: ThreadMessage[] = []): IDataObject {
 	const { id, event, tasks, error, title, threadId, assistantId, status, updatedAt } = change;
 	const { output = null, parts = [] } = lastReply(messages) ?? {};
@@ -296,38 +299,49 @@ export async function pollSince(
 	memory: Memory,
 	polling: Polling,
 ): Promise<INodeExecutionData[][] | null> {
-	const { fetchChanges, settings, hasTime, pageSize = PAGE_SIZE, stored, watched } = polling;
-	const most = settings.options.conversationsPerPoll;
-	const wantedOf = (changes: ConversationChange[]) =>
-		newChanges(memory, wantedChanges(changes, settings));
-	const isEnough = ({ changes, upTo }: Reading<ConversationChange>) =>
-		!hasTime(READING_SHARE) || (upTo >= memory.since && wantedOf(changes).length >= most);
-	// A page must hold all known changes and `pageSize` new changes. Otherwise, a poll with time for only one page
-	// might read no new changes.
-	const room = pageSize + memory.known.length;
-	const found = await readChanges(fetchChanges, memory.again, isEnough, room);
+	const { fetchChanges, settings, stored, watched } = polling;
+	const found = await findChanges(memory, polling);
 	const { changes, failure } = found;
 	const corrected = failure === undefined && (await correctMemory(fetchChanges, memory, found));
 	if (corrected) {
 		Object.assign(stored, corrected);
 		return await pollSince(corrected, polling);
 	}
-	const wanted = wantedOf(changes);
-	const { done, unread } = await makeItems(wanted, polling, most, (one) => triesOf(memory, one));
+	const selected = wantedChanges(changes, settings);
+	const wanted = newChanges(memory, selected);
+	const { conversationsPerPoll } = settings.options;
+	const { done, postponed } = await makeItems(wanted, polling, conversationsPerPoll, (change) =>
+		triesOf(memory, change),
+	);
 	// Do not use `await` below. Otherwise, an overlapping poll could emit the same changes.
 	const latest = readMemory(stored, watched) ?? memory;
-	const handled = newChanges(latest, done);
-	// The user did not select these changes. They count as handled, so that another selection does not emit them.
-	const skipped = difference(filter(changes, 'event'), wantedChanges(changes, settings));
-	const settled = [...handled, ...skipped];
-	const next = nextMemory(latest, memory, found, { wanted, handled: settled, unread });
+	const newDone = newChanges(latest, done);
+	// Changes that the user did not select count as handled, so that another selection does not emit them.
+	const notSelected = difference(filter(changes, 'event'), selected);
+	const handled = [...newDone, ...notSelected];
+	const next = nextMemory(latest, memory, found, { wanted, handled, postponed });
 	Object.assign(stored, next);
-	const items = handled.flatMap(({ json }) => (json ? [{ json }] : []));
+	const items = newDone.flatMap(({ json }) => (json ? [{ json }] : []));
 	if (items.length > 0) return [items];
 	// A poll with progress must not throw: some versions of n8n would drop the stored data.
-	const hasProgressed = handled.length + unread.length > 0 || next.since > latest.since;
+	const hasProgressed = newDone.length + postponed.length > 0 || next.since > latest.since;
 	if (failure !== undefined && !hasProgressed) throw failure;
 	return null;
+}
+
+/** Reads changes until there are enough for one poll, or the time for reading is over. */
+async function findChanges(memory: Memory, polling: Polling): Promise<Reading<ConversationChange>> {
+	const { fetchChanges, settings, hasTime, pageSize = PAGE_SIZE } = polling;
+	const isEnough = ({ changes, upTo }: Reading<ConversationChange>) => {
+		if (!hasTime(READING_SHARE)) return true;
+		if (upTo < memory.since) return false;
+		const wanted = newChanges(memory, wantedChanges(changes, settings));
+		return wanted.length >= settings.options.conversationsPerPoll;
+	};
+	// A page must hold all known changes and `pageSize` new changes. Otherwise, a poll with time for only one page
+	// might read no new changes.
+	const limit = pageSize + memory.known.length;
+	return await readChanges(fetchChanges, memory.again, isEnough, limit);
 }
 
 /** Returns the item of the newest change that matches the settings. */

@@ -18,13 +18,13 @@ const at = (ms: number, id = 'a') => ({
 /** All before noon was read and given, and looked at again. */
 const UP_TO_NOON: Memory = { watched: 'me', since: NOON, again: NOON - OVERLAP_MS, known: [] };
 
-type Polled = Partial<Reading<Change> & Record<'wanted' | 'handled' | 'unread', Change[]>>;
+type Polled = Partial<Reading<Change> & Record<'wanted' | 'handled' | 'postponed', Change[]>>;
 
 /** What a poll leaves that has read nothing but this. */
 function after(polled: Polled, memory = UP_TO_NOON, before = memory): Memory {
-	const { wanted = [], handled = [], unread = [], ...read } = polled;
+	const { wanted = [], handled = [], postponed = [], ...read } = polled;
 	const nothing = { changes: wanted, upTo: before.again };
-	return nextMemory(memory, before, { ...nothing, ...read }, { wanted, handled, unread });
+	return nextMemory(memory, before, { ...nothing, ...read }, { wanted, handled, postponed });
 }
 
 describe('the new changes', () => {
@@ -137,7 +137,7 @@ it('what is known is what was read of that time, the oldest first', () => {
 
 it('a change whose thread could not be read is counted until it is given', () => {
 	const one = at(10);
-	const polled = { wanted: [one], unread: [one], upTo: NOON + 11 };
+	const polled = { wanted: [one], postponed: [one], upTo: NOON + 11 };
 	const first = after(polled);
 	expect([first.since, triesOf(first, one)]).toEqual([one.at, 1]);
 	const second = after(polled, after({}, first));

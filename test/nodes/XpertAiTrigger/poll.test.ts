@@ -132,9 +132,9 @@ describe('making items of changes', () => {
 		const missing = Array.from({ length: 20 }, (_, n) => `${n}`);
 		for (const most of [1, 100]) {
 			const { send, asked } = serverWithout(...missing);
-			const { done, unread } = await made(missing.map(changeOn), { ...usual, send, most });
+			const { done, postponed } = await made(missing.map(changeOn), { ...usual, send, most });
 			expect(done).toEqual([]);
-			expect(unread).toHaveLength(5);
+			expect(postponed).toHaveLength(5);
 			expect(asked).toHaveLength(5);
 		}
 	});
@@ -147,6 +147,6 @@ describe('making items of changes', () => {
 		expect(asked).toHaveLength(5);
 		const alone = await made(changes, { ...usual, send, most: 1, hasTime: () => false });
 		expect(alone.done).toEqual([]);
-		expect(alone.unread).toHaveLength(1);
+		expect(alone.postponed).toHaveLength(1);
 	});
 });
