@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { type ApiClient, call } from '../transport/call';
 import {
 	type Failure,
-	isCutOff,
-	isOverdue,
+	isConnectionClosed,
+	isTimeout,
 	isRejection,
 	isTooLarge,
 	mayBePartlyDone,
@@ -238,7 +238,7 @@ const LARGE_BYTES = 1024 * 1024;
 
 /** Whether a request may be more than the server, or a proxy before it, can handle at once. */
 const mayBeOverload = (failure: Failure, body: string) =>
-	isOverdue(failure) || (isCutOff(failure) && Buffer.byteLength(body) >= LARGE_BYTES);
+	isTimeout(failure) || (isConnectionClosed(failure) && Buffer.byteLength(body) >= LARGE_BYTES);
 
 /** Content hashes by document ID. Skips documents that later runs cannot recognize (`lacksStableId`). */
 const hashesOf = (batch: Batch<unknown>) =>

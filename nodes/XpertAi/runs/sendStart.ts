@@ -12,7 +12,7 @@ import {
 	startRun,
 } from '../threads/runsApi';
 import { readThread } from '../threads/thread';
-import { certainlyNotDone, type Failure, isNoRoute, isTransient } from '../transport/failure';
+import { certainlyNotDone, type Failure, mayMeanNoRoute, isTransient } from '../transport/failure';
 import { failureMessage } from '../transport/failureText';
 import { cancelIfGivenUp } from './cancelRun';
 import { type Client, repeatUntil } from './client';
@@ -52,7 +52,7 @@ export async function sendStart(
 		return { threadId, runId: waitingRun?.run_id ?? streamId, streamId, decided };
 	}
 	const { failure, mayBeDone } = sent;
-	if (isNoRoute(failure)) return recordMissingRoutes(run, failure);
+	if (mayMeanNoRoute(failure)) return recordMissingRoutes(run, failure);
 	if (mayRepeat && isTransient(failure) && certainlyNotDone(failure)) return { failure };
 	if (!mayBeDone && failure.kind !== 'cancelled') {
 		const explained = await explainFailedStart(run, failure);

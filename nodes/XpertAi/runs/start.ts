@@ -8,7 +8,7 @@ import {
 	START_TRIES,
 	startedRuns,
 } from '../threads/runsApi';
-import { type Failure, isNoRoute, isOutage, isTransient } from '../transport/failure';
+import { type Failure, mayMeanNoRoute, isOutage, isTransient } from '../transport/failure';
 import { watchRun } from './blockingRun';
 import { repeatUntil, UNREACHABLE_MS } from './client';
 import { LAST_RUNS, type OtherRuns } from './overlap';
@@ -154,7 +154,7 @@ async function listRunsBefore(run: Run, attempts: Attempts, lock?: TurnLock) {
 function resultOfListFailure(run: Run, failure: Failure, { hasWaited }: Attempts): NoAnswer {
 	if (run.signal?.aborted) return executionStopped();
 	// After a successful read, a 404 does not mean a missing route. It comes from a proxy whose server is down.
-	if (!hasWaited && isNoRoute(failure)) return recordMissingRoutes(run, failure);
+	if (!hasWaited && mayMeanNoRoute(failure)) return recordMissingRoutes(run, failure);
 	return { status: 'failed', failure };
 }
 
@@ -171,6 +171,6 @@ async function listWithRetries(run: Run, { hasWaited, wasReached }: Attempts) {
 	return await repeatUntil(run, list, ({ failure }, waitedMs) => {
 		if (!failure || !isTransient(failure)) return true;
 		const longestMs = failure.kind === 'network' && !wasReached ? 0 : UNREACHABLE_MS;
-		return !hasWaited && (waitedMs >= longestMs || isNoRoute(failure));
+		return !hasWaited && (waitedMs >= longestMs || mayMeanNoRoute(failure));
 	});
 }

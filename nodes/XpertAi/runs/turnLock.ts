@@ -16,7 +16,13 @@ import {
 import { API_ROOT } from '../transport/api';
 import { type ApiClient, OutageBudget } from '../transport/call';
 import type { Clock } from '../transport/clock';
-import { type Failure, isBusy, isDuplicate, isNoRoute, isTransient } from '../transport/failure';
+import {
+	type Failure,
+	isBusy,
+	isDuplicate,
+	mayMeanNoRoute,
+	isTransient,
+} from '../transport/failure';
 import type { Send } from '../transport/request';
 import type { Client } from './client';
 
@@ -237,7 +243,7 @@ async function deleteOwn(
 			if (signal?.aborted || leftMs() <= 0) return false;
 			const { answer, failure } = await readLockRecord(late, id);
 			if (answer) return answer.createdAt === createdAt;
-			if (isNoRoute(failure)) return false;
+			if (mayMeanNoRoute(failure)) return false;
 			retryAfterMs = failure.retryAfterMs ?? 0;
 		}
 	};

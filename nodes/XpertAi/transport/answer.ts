@@ -49,7 +49,7 @@ export interface Answered<Answer> {
 }
 
 /** A failure without the method and path of its request. */
-export type Details = Omit<Failure, 'method' | 'path'>;
+export type FailureDetails = Omit<Failure, 'method' | 'path'>;
 
 /** Accepts any answer, even an empty answer, except one that reports a failure (see `reportedStatus`). */
 export const anyAnswer = z.unknown().refine((answer) => reportedStatus(answer, 200) === undefined);
@@ -216,24 +216,25 @@ export function readResponse<Answer>(
 	{ statusCode: status, headers, body, statusMessage }: IN8nHttpFullResponse,
 	schema: AnswerSchema<Answer>,
 	redact: Redact,
-): Answered<Answer> | Details {
+): Answered<Answer> | FailureDetails {
 	const requestId = textIn(headers['x-request-id']);
 	const answer = parseAnswer(body, redact);
-	/** Makes a failure from this answer. `code` is the HTTP status, or the status that the body of a 2xx answer reports. */
-	const failure = (code: number, otherReason?: string): Details => ({
+	/** @param failedStatus the HTTP status, or the status that the body of a 2xx answer reports */
+	const failure = (failedStatus: number, otherReason?: string): FailureDetails => ({
 		kind: 'status',
-		status: code,
+		status: failedStatus,
 		requestId,
 		databaseCode: databaseCodeIn(answer),
 		reason: failureReason(answer) ?? otherReason,
 		retryAfterMs: parseRetryAfter(headers['retry-after'], systemClock.now()),
-		missing: code === 404 ? missingIn(answer) : undefined,
+		missing: failedStatus === 404 ? missingIn(answer) : undefined,
 	});
 	if (status >= 300 && status < 400)
 		return { kind: 'redirect', status, requestId, reason: redirectTarget(headers.location) };
 	if (status < 200 || status >= 300) return failure(status, textIn(statusMessage));
 	// `parseAnswer` returns the body unchanged if the body is not JSON.
-	const unreadable = unreadableReason(answer, answer === body);
+	const isNotJson = answer === body;
+	const unreadable = unreadableReason(answer, isNotJson);
 	const { success, data, error } = schema.safeParse(answer);
 	const serverTime = Date.parse(String(headers.date)) || undefined;
 	if (success && unreadable === undefined) return { ok: true, status, answer: data, serverTime };

@@ -25,13 +25,10 @@ const TIMEOUT_MS = 30_000;
 const BASE_DELAY_MS = 500;
 const MAX_DELAY_MS = 30_000;
 
-/**
- * Minimum delay before a retry, in milliseconds, after an unreadable answer or a status 404. The server may be
- * restarting. A Retry-After header of the server takes precedence.
- */
+/** Minimum delay in milliseconds after an unreadable answer or a status 404. The server may be restarting. */
 export const FOREIGN_PAUSE_MS = 1_000;
 
-/** Minimum delay before a retry, in milliseconds, after a rate limit (429) or an overload (529) without Retry-After. */
+/** Minimum delay in milliseconds after a rate limit (429) or an overload (529). */
 const OVERLOAD_PAUSE_MS = 2_000;
 
 /** What `call` needs in addition to the request. */
@@ -58,13 +55,13 @@ export type Result<Answer> = {
 /** A request and its retry settings. */
 export interface Call<Answer>
 	extends Pick<ApiRequest<Answer>, 'method' | 'path' | 'apiRoot' | 'schema'> {
-	/** JSON text, or a function that builds a form. Sending consumes a form, so each attempt needs a new form. */
+	/** JSON text, or a function that builds a form. Each attempt needs a new form, because sending consumes the form. */
 	body?: string | (() => FormData);
 	/** Whether the request can be sent twice without harm. If false, retries require `certainlyNotDone`. */
 	repeatable: boolean;
 	maxTries?: number;
 	timeoutMs?: number;
-	/** Whether the caller wants no further attempt. Such a failure uses up no outage budget. */
+	/** Returns true if the caller wants no further attempt. Then `outageBudget` does not record the failure. */
 	stopRetrying?: (failure: Failure, attempts: number) => boolean;
 }
 
@@ -76,7 +73,9 @@ export async function call<Answer>(
 	const limits = outageBudget?.limits ?? SINGLE_LIMITS;
 	const started = clock.now();
 	const longestMs = Number.isFinite(deadline) ? deadline - started : limits.maxElapsedMs;
-	let [mayBeDone, wasRouteMissing, foreignAnswers] = [false, false, 0];
+	let mayBeDone = false;
+	let wasRouteMissing = false;
+	let foreignAnswers = 0;
 	for (let attempts = 1; ; attempts++) {
 		const sentBody = typeof body === 'function' ? body() : body;
 		const outcome = await send({ ...request, body: sentBody, timeoutMs });
@@ -86,22 +85,26 @@ export async function call<Answer>(
 		}
 		const { failure } = outcome;
 		mayBeDone ||= isOutcomeUnknown(failure);
-		const isUnconfirmed = failure.missing === 'route' && !wasRouteMissing;
-		wasRouteMissing = failure.missing === 'route';
+		const isRouteMissing = failure.missing === 'route';
+		const isUnconfirmed = isRouteMissing && !wasRouteMissing;
+		wasRouteMissing = isRouteMissing;
 		foreignAnswers = isForeignAnswer(failure) ? foreignAnswers + 1 : 0;
-		const isStopped = stopRetrying?.(failure, attempts) === true;
+		const canSucceed = shouldRetry(failure, { repeatable, isUnconfirmed, foreignAnswers });
+		const hasTries = attempts < (maxTries ?? limits.maxTries);
 		const delay = delayAfter(failure, attempts, clock.random());
 		const isInTime = clock.now() - started + delay <= longestMs;
-		const hasTries = attempts < (maxTries ?? limits.maxTries);
-		const canSucceed = shouldRetry(failure, { repeatable, isUnconfirmed, foreignAnswers });
-		const mayRetry = canSucceed && hasTries && isInTime && !isStopped;
-		if (mayRetry) await clock.sleep(delay, signal);
-		if (mayRetry && !signal?.aborted) continue;
-		if (!isStopped) outageBudget?.record(failure);
-		const { method, path, missing } = failure;
-		const reported = { ...failure, attempts, missing: isUnconfirmed ? undefined : missing };
-		const cancelled = { kind: 'cancelled', method, path } as const;
-		return { ok: false, failure: mayRetry ? cancelled : reported, mayBeDone, attempts };
+		const isStopped = stopRetrying?.(failure, attempts) === true;
+		if (!canSucceed || !hasTries || !isInTime || isStopped) {
+			if (!isStopped) outageBudget?.record(failure);
+			const missing = isUnconfirmed ? undefined : failure.missing;
+			return { ok: false, failure: { ...failure, attempts, missing }, mayBeDone, attempts };
+		}
+		await clock.sleep(delay, signal);
+		if (signal?.aborted) {
+			outageBudget?.record(failure);
+			const { method, path } = failure;
+			return { ok: false, failure: { kind: 'cancelled', method, path }, mayBeDone, attempts };
+		}
 	}
 }
 
@@ -110,7 +113,7 @@ function shouldRetry(
 	failure: Failure,
 	before: { repeatable: boolean; isUnconfirmed: boolean; foreignAnswers: number },
 ): boolean {
-	// The server could do the work twice.
+	// Otherwise, the server could do the work twice.
 	if (!before.repeatable && !certainlyNotDone(failure)) return false;
 	// There is probably no Xpert AI server at the Base URL.
 	if (before.foreignAnswers >= MAX_FOREIGN_ANSWERS) return false;
@@ -121,12 +124,15 @@ function shouldRetry(
 
 /** Delay before a retry, in milliseconds: exponential backoff with full jitter and a minimum. */
 function delayAfter(failure: Failure, attempts: number, random: number): number {
-	const { kind, status = 0, retryAfterMs } = failure;
-	const isForeign = kind === 'unreadable' || status === 404;
-	const usual = [429, 529].includes(status) ? OVERLOAD_PAUSE_MS : 0;
-	const least = retryAfterMs ?? (isForeign ? FOREIGN_PAUSE_MS : usual);
-	const ceiling = Math.min(MAX_DELAY_MS, BASE_DELAY_MS * 2 ** (attempts - 1));
-	return Math.max(least, Math.round(ceiling * random));
+	const maxDelay = Math.min(MAX_DELAY_MS, BASE_DELAY_MS * 2 ** (attempts - 1));
+	return Math.max(minDelayAfter(failure), Math.round(maxDelay * random));
+}
+
+/** Minimum delay before a retry, in milliseconds. */
+function minDelayAfter({ kind, status = 0, retryAfterMs }: Failure): number {
+	if (retryAfterMs !== undefined) return retryAfterMs;
+	if (kind === 'unreadable' || status === 404) return FOREIGN_PAUSE_MS;
+	return status === 429 || status === 529 ? OVERLOAD_PAUSE_MS : 0;
 }
 
 /**

@@ -40,8 +40,8 @@ export interface Failure {
 	 */
 	missing?: 'record' | 'route';
 	/**
-	 * True until a server has answered; a 404 of a proxy or an unrelated server does not count. Set only in executions
-	 * that a user started in the editor.
+	 * Whether the server has not answered any request yet. A 404 of a proxy or an unrelated server is no answer. Set only
+	 * in executions that a user started in the editor.
 	 */
 	unanswered?: boolean;
 	/** The header `x-request-id` of the answer. It identifies the request in the server's log. */
@@ -114,24 +114,22 @@ export const isBusy = ({ kind, status, reason = '' }: Failure) =>
 	kind === 'status' && status === 400 && BUSY_REASON.test(reason);
 
 /**
- * Whether the server may have processed the request, or may still process it. The server may still process the
- * request after a status above 501, because a proxy usually sends such a status, and may have done part of it if it
- * reports a failure under a 2xx status. Always false for the kind
- * `cancelled`, so callers must handle this kind separately.
+ * Whether the server may have processed the request, or may still process it. Always false for the kind `cancelled`, so
+ * callers must handle this kind separately.
  */
 export function isOutcomeUnknown(failure: Failure): boolean {
+	if (certainlyNotDone(failure)) return false;
 	const { status = 0 } = failure;
-	return (
-		(isTransient(failure) || isReported(failure) || status > 501) && !certainlyNotDone(failure)
-	);
+	// A proxy sends most statuses above 501. The server may process the request all the same.
+	return isTransient(failure) || hasSuccessStatus(failure) || status > 501;
 }
 
 /** Whether the server reported a failure under a 2xx status, with `success: false`. */
-export const isReported = ({ kind, status = 0 }: Failure) =>
+export const hasSuccessStatus = ({ kind, status = 0 }: Failure) =>
 	kind === 'status' && inRange(status, 200, 300);
 
 /** Whether the response suggests that the route does not exist. */
-export function isNoRoute({ kind, status = 0, missing }: Failure): boolean {
+export function mayMeanNoRoute({ kind, status = 0, missing }: Failure): boolean {
 	if (kind !== 'status') return false;
 	return status === 405 || status === 501 || (status === 404 && missing !== 'record');
 }
@@ -146,12 +144,12 @@ export const mayMeanNoRecord = ({ kind, status, missing }: Failure) =>
 /** Whether the request was too large for the server or a proxy. No part of such a request is processed. */
 export const isTooLarge = ({ kind, status }: Failure) => kind === 'status' && status === 413;
 
-/** Whether no answer came in time. A smaller request may get an answer in time. */
-export const isOverdue = ({ kind, status = 0 }: Failure) =>
+/** Whether no answer came in time, at the node or at a proxy. A smaller request may get an answer in time. */
+export const isTimeout = ({ kind, status = 0 }: Failure) =>
 	kind === 'timeout' || (kind === 'status' && [408, 504, 524].includes(status));
 
 /** Whether the connection was closed. Some servers and proxies do this with a request that is too large. */
-export const isCutOff = ({ kind, code = '' }: Failure) =>
+export const isConnectionClosed = ({ kind, code = '' }: Failure) =>
 	kind === 'network' && ['ECONNRESET', 'EPIPE'].includes(code);
 
 /** Whether a record with the same ID was created at the same moment. Recorded in `test/recordings/turn-lock.json`. */

@@ -1,6 +1,6 @@
 import { compact } from 'lodash';
 
-import { type Failure, type FailureKind, isReported } from './failure';
+import { type Failure, type FailureKind, hasSuccessStatus } from './failure';
 import { CERTIFICATE_REASONS, NETWORK_REASONS, PLAIN_HTTP } from './networkCodes';
 import { sanitize } from './sanitize';
 
@@ -68,7 +68,7 @@ const MESSAGES: Record<FailureKind, (failure: Failure) => string> = {
 	status: (failure) => {
 		const { reason, status = 0 } = failure;
 		const known = STATUS_MESSAGES[status];
-		if (isReported(failure))
+		if (hasSuccessStatus(failure))
 			return `The server says that it failed: ${reason || 'it gave no reason'} (HTTP ${status})`;
 		if (known) return `${known}${reason ? `: ${reason}` : ''} (HTTP ${status})`;
 		return `The ${status === 407 ? 'proxy' : 'server'} answered ${status}: ${reason || 'it gave no reason'}`;
@@ -107,6 +107,6 @@ function generalAdvice(failure: Failure): string {
 	if (speaksPlainHttp(failure)) return PLAIN_HTTP_ADVICE;
 	if (kind === 'network' && CERTIFICATE_REASONS.has(code)) return CERTIFICATE_ADVICE;
 	if (kind !== 'status') return KIND_ADVICE[kind];
-	if (isReported(failure)) return REPORTED_ADVICE;
+	if (hasSuccessStatus(failure)) return REPORTED_ADVICE;
 	return STATUS_ADVICE[status] ?? (status >= 500 ? OUTAGE_ADVICE : '');
 }

@@ -7,7 +7,7 @@ import type {
 	IN8nHttpFullResponse,
 } from 'n8n-workflow';
 
-import { readResponse, type AnswerSchema, type Answered, type Details } from './answer';
+import { readResponse, type AnswerSchema, type Answered, type FailureDetails } from './answer';
 import { API_ROOT, CREDENTIAL_NAME } from './api';
 import { readCredential, readRequestTarget, tokenOf } from './credential';
 import type { ReadCredential, RequestContext, RequestTarget } from './credential';
@@ -56,13 +56,13 @@ function connect(credential: ReadCredential, context: RequestContext) {
 	const redact = redactor(token);
 	const send: Send = async <Answer>(request: ApiRequest<Answer>) => {
 		const { method, path, apiRoot = API_ROOT, schema } = request;
-		const received = await exchange(request, target, redact, context);
-		const outcome = 'kind' in received ? received : readResponse(received, schema, redact);
-		if ('ok' in outcome) return outcome;
+		const received = await sendOnce(request, target, redact, context);
+		const outcome = isFailure(received) ? received : readResponse(received, schema, redact);
+		if (!isFailure(outcome)) return outcome;
 		// Removes the token and markup from the texts of a failure, because n8n shows these texts.
-		const foreign = pick(outcome, 'code', 'reason', 'requestId');
-		const safe = mapValues(foreign, (text) => text && sanitize(redact(text)));
-		const failure = { ...outcome, ...safe, method, path: redact(apiRoot + path) };
+		const texts = pick(outcome, 'code', 'reason', 'requestId');
+		const safeTexts = mapValues(texts, (text) => text && sanitize(redact(text)));
+		const failure = { ...outcome, ...safeTexts, method, path: redact(apiRoot + path) };
 		return { ok: false, failure };
 	};
 	return {
@@ -76,16 +76,18 @@ function connect(credential: ReadCredential, context: RequestContext) {
 	};
 }
 
+const isFailure = (outcome: object): outcome is FailureDetails => 'kind' in outcome;
+
 /** Rounds a time up to whole milliseconds, within the range of timers. A time of 0 would mean no timeout. */
 const wholeMs = (ms: number) => clamp(Math.ceil(ms), 1, 2 ** 31 - 1);
 
 /** Sends a request. Returns the unparsed response, or a failure. */
-async function exchange(
+async function sendOnce(
 	{ method, path, apiRoot = API_ROOT, body, stream, ...limits }: ApiRequest,
 	target: RequestTarget,
 	redact: Redact,
 	context: RequestContext,
-): Promise<IN8nHttpFullResponse | Details> {
+): Promise<IN8nHttpFullResponse | FailureDetails> {
 	if ('issue' in target) return { kind: 'invalidCredential', reason: target.issue };
 	const { root, allowedDomains } = target;
 	const timeout = wholeMs(limits.timeoutMs);
@@ -112,23 +114,27 @@ async function exchange(
 		allowedDomains,
 	};
 	// n8n reads the abort signal from the context, not from the options.
-	const own = withMethods(context, { getExecutionCancelSignal: () => signal });
+	const ownContext = withMethods(context, { getExecutionCancelSignal: () => signal });
 	try {
-		const send = context.helpers.httpRequestWithAuthentication;
-		const full = (await send.call(own, CREDENTIAL_NAME, options)) as IN8nHttpFullResponse;
-		return stream ? await readStream(full, stream, redact, signal) : full;
+		const request = context.helpers.httpRequestWithAuthentication;
+		const response = (await request.call(
+			ownContext,
+			CREDENTIAL_NAME,
+			options,
+		)) as IN8nHttpFullResponse;
+		return stream ? await readStream(response, stream, redact, signal) : response;
 	} catch (error) {
-		return headOf(error) ?? networkFailure(error, cancelled, deadline);
+		return unreadErrorResponse(error) ?? networkFailure(error, cancelled, deadline);
 	} finally {
 		if (body instanceof FormData) closeFiles(body);
 	}
 }
 
-type Head = Partial<{ status: number; statusText: string; headers: IDataObject }>;
+type ErrorResponse = Partial<{ status: number; statusText: string; headers: IDataObject }>;
 
-/** Returns the status and headers of an error response whose body could not be read. */
-function headOf(error: unknown): IN8nHttpFullResponse | undefined {
-	const { status = 0, statusText, headers } = get(error, 'cause.response', {}) as Head;
+/** Returns an error response whose body could not be read, with an empty body. */
+function unreadErrorResponse(error: unknown): IN8nHttpFullResponse | undefined {
+	const { status = 0, statusText, headers } = get(error, 'cause.response', {}) as ErrorResponse;
 	if (status < 400) return undefined;
 	return { statusCode: status, statusMessage: statusText, headers: { ...headers }, body: '' };
 }
@@ -136,11 +142,16 @@ function headOf(error: unknown): IN8nHttpFullResponse | undefined {
 /**
  * Converts an error of n8n's HTTP client to a failure. Copies only some fields, because the error contains the token.
  */
-function networkFailure(error: unknown, signal?: AbortSignal, deadline?: AbortSignal): Details {
+function networkFailure(
+	error: unknown,
+	cancelled?: AbortSignal,
+	deadline?: AbortSignal,
+): FailureDetails {
 	const codes: unknown[] = ['cause.code', 'httpCode', 'code'].map((path) => get(error, path));
 	const code = codes.find((value): value is string => typeof value === 'string');
-	if (deadline?.aborted && !signal?.aborted) return { kind: 'timeout', code: 'ECONNABORTED' };
-	if (signal?.aborted || code === 'ERR_CANCELED') return { kind: 'cancelled', code };
+	if (cancelled?.aborted) return { kind: 'cancelled', code };
+	if (deadline?.aborted) return { kind: 'timeout', code: 'ECONNABORTED' };
+	if (code === 'ERR_CANCELED') return { kind: 'cancelled', code };
 	// axios can wrap n8n's SSRF error, so the causes of the error are searched.
 	const causes: unknown[] = [get(error, 'cause.cause'), get(error, 'cause'), error];
 	const block = causes.find((cause) => /^SsrfBlocked/.test(String(get(cause, 'name'))));
@@ -178,17 +189,17 @@ export async function connectionsOf(context: IExecuteFunctions): Promise<Connect
 }
 
 /**
- * Whether fields of the credential are expressions, or the credential cannot be read. Reads it with an object in place of
- * an index: for each expression n8n looks up the item at the index, and so asks the object for a number.
+ * Whether fields of the credential are expressions, or the credential cannot be read. Reads the credential with an object
+ * in place of the item index. To resolve an expression, n8n looks up the item and so converts this object to a number.
  */
 async function hasExpressions(context: IExecuteFunctions): Promise<boolean> {
-	let isAsked = false;
+	let isIndexUsed = false;
 	const toPrimitive = () => {
-		isAsked = true;
+		isIndexUsed = true;
 		return 0;
 	};
 	await readCredential(context, { [Symbol.toPrimitive]: toPrimitive } as unknown as number);
-	return isAsked;
+	return isIndexUsed;
 }
 
 /** Returns a context that inherits from `context` and overrides these methods. */

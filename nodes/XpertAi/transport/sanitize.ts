@@ -74,7 +74,7 @@ function spellings(token: string): string[] {
  * Keys whose values are error texts of a server. `cleanAnswer` also treats the names of `tasks` and the outputs of
  * failed tools as error texts.
  */
-const WORD_KEYS = /^(?:error|processMsg|embeddingRebuildError)$/;
+const ERROR_TEXT_KEYS = /^(?:error|processMsg|embeddingRebuildError)$/;
 
 /**
  * The prefix of texts that the node stores in the `processMsg` of documents. These texts are not redacted, because the
@@ -85,33 +85,68 @@ export const OWN_NOTE = 'n8n-memory-';
 /** Keys whose values belong to the user: of a document, of the store, and of the call of a tool. */
 const USER_KEYS = /^(?:args|metadata|value)$/;
 
+/** Where a field of an answer is. Decides how its value is cleaned. */
+interface FieldPlace {
+	/** The key of the field. For an entry of a list, the key of the list. */
+	key: string;
+	isErrorText: boolean;
+	isMetadata: boolean;
+	/** Whether the field or an outer field is one of `USER_KEYS`. */
+	isUserData: boolean;
+	isOfTool: boolean;
+}
+
+const ROOT_PLACE: FieldPlace = {
+	key: '',
+	isErrorText: false,
+	isMetadata: false,
+	isUserData: false,
+	isOfTool: false,
+};
+
 /**
  * Cleans an answer in place. Deletes `credentials`, which can contain API keys of model providers. Redacts error texts
- * (see `WORD_KEYS`), and the token in what goes into tools and comes out of them. Other texts stay unchanged. Uses no
+ * (see `ERROR_TEXT_KEYS`), and the token in the inputs and outputs of tools. Other texts stay unchanged. Uses no
  * recursion, because answers can be nested deeply.
  */
 export function cleanAnswer(answer: unknown, redact: Redact): void {
 	const redactToken = redact.token ?? redact;
-	const root = { isWord: false, isMetadata: false, isOwn: false, isOfTool: false };
-	const left = [{ value: answer, parent: '', ...root }];
+	const left = [{ value: answer, outer: ROOT_PLACE }];
 	for (let next = left.pop(); next; next = left.pop()) {
-		const { value, parent, ...outer } = next;
-		forOwn(value as Record<string, unknown>, (one, key, record) => {
-			const isName = parent === 'tasks' && key === 'name';
-			const isWord = outer.isWord || isName || WORD_KEYS.test(key);
-			// The metadata of a document belongs to the user. A key `error` in metadata is not an error text.
-			const isMetadata = outer.isMetadata || (key === 'metadata' && !outer.isWord);
-			const isOwn = outer.isOwn || USER_KEYS.test(key);
-			const isOfTool = outer.isOfTool || isToolKey(key, record);
-			const ownParent = Array.isArray(value) ? parent : key;
-			if (key === 'credentials' && (!isOwn || parent === 'modelProvider')) delete record[key];
-			else if (typeof one !== 'string')
-				left.push({ value: one, parent: ownParent, isWord, isMetadata, isOwn, isOfTool });
-			else if (!isMetadata && ((isWord && !one.startsWith(OWN_NOTE)) || isToolError(key, one)))
-				record[key] = redact(one);
-			else if (isOfTool) record[key] = redactToken(one);
+		const { value, outer } = next;
+		forOwn(value as Record<string, unknown>, (child, key, record) => {
+			const place = placeOf(key, record, outer);
+			const isOfProvider = !place.isUserData || outer.key === 'modelProvider';
+			if (key === 'credentials' && isOfProvider) delete record[key];
+			else if (typeof child !== 'string') left.push({ value: child, outer: place });
+			else if (isErrorText(key, child, place)) record[key] = redact(child);
+			else if (place.isOfTool) record[key] = redactToken(child);
 		});
 	}
+}
+
+/**
+ * Returns the place of a field.
+ *
+ * @param record the object or the list that contains the field
+ * @param outer the place of `record`
+ */
+function placeOf(key: string, record: Record<string, unknown>, outer: FieldPlace): FieldPlace {
+	const isTaskName = outer.key === 'tasks' && key === 'name';
+	return {
+		key: Array.isArray(record) ? outer.key : key,
+		isErrorText: outer.isErrorText || isTaskName || ERROR_TEXT_KEYS.test(key),
+		// The metadata of a document belongs to the user. A key `error` in metadata is not an error text.
+		isMetadata: outer.isMetadata || (key === 'metadata' && !outer.isErrorText),
+		isUserData: outer.isUserData || USER_KEYS.test(key),
+		isOfTool: outer.isOfTool || isToolKey(key, record),
+	};
+}
+
+/** Whether a text is an error text of the server or of a tool. A note of the node is not. */
+function isErrorText(key: string, text: string, place: FieldPlace): boolean {
+	if (place.isMetadata) return false;
+	return (place.isErrorText && !text.startsWith(OWN_NOTE)) || isToolError(key, text);
 }
 
 /** Whether a field holds the call or the result of a tool: of a part of an answer, or of a message on a thread. */
@@ -123,7 +158,7 @@ const isToolKey = (key: string, { type, tool_call_id: callId }: Record<string, u
 /** Whether a text is the output of a tool that failed. */
 const isToolError = (key: string, text: string) => key === 'output' && text.startsWith('Error: ');
 
-/** Matches what JSON writes before a character, up to three times. A pattern of its own, because these are many. */
+/** Matches the backslashes that JSON writes before a character, even if it is encoded up to three times. */
 const ESCAPE = /\\{1,4}(?=["\\/])/g;
 
 /** Matches one character that was encoded up to three times for JSON, a URL or HTML. */

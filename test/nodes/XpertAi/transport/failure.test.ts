@@ -178,7 +178,7 @@ describe('the error a user reads', () => {
 
 const PREDICATES = pick(classify, [
 	...(['certainlyNotDone', 'isBusy', 'isForeignAnswer', 'isForeignNotFound'] as const),
-	...(['isNeverSent', 'isNoRoute', 'isOutcomeUnknown', 'isRejection'] as const),
+	...(['isNeverSent', 'mayMeanNoRoute', 'isOutcomeUnknown', 'isRejection'] as const),
 	...([
 		'isTokenRejected',
 		'isTooLarge',
@@ -212,7 +212,7 @@ describe('a status without more', () => {
 		['isTooLarge', [413]],
 		['isForeignNotFound', [404]],
 		['isForeignAnswer', []],
-		['isNoRoute', [404, 405, 501]],
+		['mayMeanNoRoute', [404, 405, 501]],
 		['isBusy', []],
 	])('%s is meant by its statuses', (name, statuses) => {
 		const found = STATUSES.filter((status) =>
@@ -224,8 +224,8 @@ describe('a status without more', () => {
 	it('says nothing with a redirect', () => {
 		const redirects = STATUSES.map((status) => failure({ kind: 'redirect', status }));
 		const { isTooLarge, mayMeanNoRecord, isTransient } = PREDICATES;
-		const { isForeignNotFound, isNoRoute } = PREDICATES;
-		const all = [isTooLarge, mayMeanNoRecord, isTransient, isForeignNotFound, isNoRoute];
+		const { isForeignNotFound, mayMeanNoRoute } = PREDICATES;
+		const all = [isTooLarge, mayMeanNoRecord, isTransient, isForeignNotFound, mayMeanNoRoute];
 		for (const means of all) expect(redirects.filter(means)).toEqual([]);
 	});
 });
@@ -300,12 +300,12 @@ describe('a failure', () => {
 			of404({ missing: 'record' }),
 			['mayMeanNoRecord', 'isRejection', 'mayBePartlyDone'],
 		],
-		['404 of a route', of404({ missing: 'route' }), ['certainlyNotDone', 'isNoRoute']],
-		['404 of somebody else', of404(), [...LOST, 'isForeignNotFound', 'isNoRoute']],
+		['404 of a route', of404({ missing: 'route' }), ['certainlyNotDone', 'mayMeanNoRoute']],
+		['404 of somebody else', of404(), [...LOST, 'isForeignNotFound', 'mayMeanNoRoute']],
 		[
 			'404 of a proxy',
 			of404({ unanswered: true }),
-			[...LOST, 'isForeignNotFound', 'isForeignAnswer', 'isNoRoute'],
+			[...LOST, 'isForeignNotFound', 'isForeignAnswer', 'mayMeanNoRoute'],
 		],
 	])('%s means what follows from it', (_, facts, expected) => {
 		expect(meanings(facts).sort()).toEqual([...expected].sort());
