@@ -53,7 +53,7 @@ const conversationChange = conversationRecord
 			id,
 			updatedAt,
 			at: DateTime.fromISO(updatedAt, { zone: 'utc' }).toMillis(),
-			event: id ? eventOf(known.status, open) : undefined,
+			event: id ? eventOfStatus(known.status, open) : undefined,
 			assistantId: xpertId,
 		};
 	});
@@ -70,6 +70,7 @@ const record = z.custom<IDataObject>(isJsonObject);
 const searchAnswer = z
 	.object({ items: z.array(record.catch({})), total: z.number() })
 	.transform(({ items }) => items.map((one) => ({ ...conversationChange.parse(one), record: one })))
+	// Another API may answer with other `items`. If there are any, at least one must have an ID and a time.
 	.refine(
 		(changes) => changes.length === 0 || validTimes(changes.filter(({ id }) => id)).length > 0,
 		'it holds no list of conversations',
@@ -108,7 +109,7 @@ export function searchChanges(
  * The status `interrupted` does not show whether the last run waits or was cancelled. If only leftover tasks of another
  * run remain (see `openTasks`), the last run has answered.
  */
-function eventOf(status: unknown, open: OpenTasks): ConversationEvent | undefined {
+function eventOfStatus(status: unknown, open: OpenTasks): ConversationEvent | undefined {
 	if (status === 'idle') return 'answered';
 	if (status === 'error') return 'failed';
 	if (status !== 'interrupted') return undefined;
@@ -249,8 +250,8 @@ async function pollContext(context: IPollFunctions) {
 		settings,
 		send,
 		/**
-		 * Fetches the changes with all assistants. So the memory is the same whatever the user selects: after another
-		 * selection, it goes on from the last poll.
+		 * Fetches the changes with all assistants. So the memory fits any selection: after the user selects another assistant,
+		 * polls continue where the last one ended.
 		 */
 		fetchChanges: searchChanges(context, send),
 		/** The server that the memory belongs to. */

@@ -11,7 +11,7 @@ export interface SourceFile extends UploadFile {
 	fields?: Pick<DocumentRecord, 'name' | 'type' | 'mimeType'>;
 	/** Whether the node removed U+0000 from the content or from the record. */
 	hadNul?: boolean;
-	/** The digest that was passed to `ReadyDocument.file`, continued with the content. Unset if `content` is a buffer. */
+	/** A copy of the hash given to `ReadyDocument.file`, updated with the content. Unset if `content` is a buffer. */
 	digest?: Hash;
 }
 
@@ -28,15 +28,15 @@ export interface ReadyDocument<Report> {
 	/** The key from which the ID is derived, if any. */
 	key?: string;
 	/**
-	 * The hash of the content or the version, as a binary string. The first character is one of `MARKS`. Runs compare
-	 * hashes to find changed documents.
+	 * The hash of the content or of the version, as a binary string. Begins with one of `MARKS`. Runs compare hashes to find
+	 * changed documents.
 	 */
 	contentHash?: string;
 	/**
-	 * Reads the file to upload, if the document has a file. A stored file is opened once for this, and once more to send a
-	 * large one.
+	 * Reads the file to upload. Unset if the document has no file. A large stored file is opened a second time when it is
+	 * sent.
 	 *
-	 * @param digest is continued with the content (see `SourceFile.digest`). The content is not kept then, to save memory.
+	 * @param digest a hash for the content (see `SourceFile.digest`). With it, the content is not kept, to save memory.
 	 */
 	file?: (digest?: Hash) => SourceFile | Promise<SourceFile>;
 	/** Whether this run has uploaded the file. */

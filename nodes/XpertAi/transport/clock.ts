@@ -43,17 +43,18 @@ export async function loggingProgress<Result>(
 	describe: (minutes: number) => string | undefined,
 	{ getNode, logger }: Pick<IExecuteFunctions, 'getNode' | 'logger'>,
 ): Promise<Result> {
-	// The last timer outlives `work`, so the timer must not refer to the data of the execution.
 	const { name } = getNode();
-	let open: typeof describe | undefined = describe;
-	const next = (minutes: number) =>
+	// The last timer outlives `work`. Without this reference, the timer keeps no data of the execution.
+	let describeWhileRunning: typeof describe | undefined = describe;
+	const scheduleLog = (minutes: number) =>
 		systemClock.later(MINUTE_MS / 2, () => {
-			const progress = open?.(minutes);
+			if (!describeWhileRunning) return;
+			const progress = describeWhileRunning(minutes);
 			if (progress) logger.info(`${name}: ${progress}`);
-			if (open) next(minutes + 0.5);
+			scheduleLog(minutes + 0.5);
 		});
-	next(0.5);
-	return await work.finally(() => (open = undefined));
+	scheduleLog(0.5);
+	return await work.finally(() => (describeWhileRunning = undefined));
 }
 
 /** The pause before the first poll of a status, in milliseconds. */

@@ -168,8 +168,8 @@ export function cancelSignal(context: RequestContext): AbortSignal | undefined {
 }
 
 /**
- * Returns the connection of each item. Items with the same credential data share a connection. Reads a credential
- * without expressions twice, because each read queries n8n's database.
+ * Returns the connection of each item. Items with the same credential data share a connection. A credential without
+ * expressions is not read for each item, because each read queries n8n's database.
  */
 export async function connectionsOf(context: IExecuteFunctions): Promise<Connection[]> {
 	const items = context.getInputData();

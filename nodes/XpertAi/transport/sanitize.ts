@@ -8,7 +8,7 @@ const MAX_LENGTH = 500;
 /** Redacts secrets in the words of a server: the token of the credential, and other tokens after `Bearer`. */
 export interface Redact {
 	(words: string): string;
-	/** Redacts only the token of the credential. For the results of tools, which workflows use; default: as words. */
+	/** Redacts only the token of the credential, for results of tools, which workflows use. Default: the function itself. */
 	token?: (text: string) => string;
 }
 
@@ -53,9 +53,9 @@ export function redactor(token: string): Redact {
 const MIN_ENCODED_LENGTH = 8;
 
 /**
- * The spellings of a token in which servers may repeat it: as it is, decoded, as hexadecimal digits and in base64.
- * Base64 writes three bytes as four characters, so within other text a token has three spellings. Each is the part that
- * does not depend on the text around it. Encodings of single characters are not among them: `redactor` decodes these.
+ * The spellings in which servers may repeat a token: unchanged, decoded, as hexadecimal digits and in base64. Base64
+ * encodes groups of three bytes, so a token within other text has three spellings in base64. Each is the part that does
+ * not depend on the text around the token. `redactor` decodes encodings of single characters itself.
  */
 function spellings(token: string): string[] {
 	const bytes = Buffer.from(token);

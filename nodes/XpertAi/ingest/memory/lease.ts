@@ -18,7 +18,14 @@ const TURN: NoteName = ['turn', 'when * began'];
 
 export const LEASE: NoteName = ['lease', 'whether * is at work'];
 
-/** Durations in milliseconds. Each run measures them with its own clock, so the clocks of runs may differ. */
+/**
+ * Durations in milliseconds. Each run measures them with its own clock, so the clocks of runs may differ.
+ * `renew`: interval at which a run renews its lease.
+ * `overdue`: after this time without a renewal, a run checks that no other run has taken its lease.
+ * `expired`: a waiting run takes the lease if it has seen no renewal for this time.
+ * `contended`: time to wait for the winner if several runs compete for the lease.
+ * `poll`: interval at which a waiting run reads the notes.
+ */
 const MS = { renew: 20_000, overdue: 45_000, expired: 60_000, contended: 30_000, poll: 5000 };
 
 /**
