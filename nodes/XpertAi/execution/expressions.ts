@@ -1,7 +1,7 @@
 import { attempt, get, has, isError, isNil, isObject, memoize, set, toPath } from 'lodash';
 import type { IExecuteFunctions, INode } from 'n8n-workflow';
 
-import { type IdentityOptions, identityValue } from '../payloads/identity';
+import { type IdentityOptions, identityValue, MissingPart } from '../payloads/identity';
 import { parseRead, readPath } from '../payloads/readPath';
 import { parseTemplate } from '../payloads/template';
 
@@ -79,6 +79,8 @@ function named(field: string, read: () => unknown): unknown {
 /** Matches an expression that may read the parameter beside its own, e.g. `$parameter["&description"]`. */
 const READS_SIBLING = /\$parameter[^]*&/;
 
+export const readsSibling = (expression: string): boolean => READS_SIBLING.test(expression);
+
 /**
  * Lets n8n evaluate an expression. n8n finds the parameters beside it only if it reads their whole collection, which
  * evaluates them as well.
@@ -86,7 +88,7 @@ const READS_SIBLING = /\$parameter[^]*&/;
 function byN8n({ context, index, node }: Place, expression: string, path: string): unknown {
 	const read = (from: string): unknown =>
 		context.getNodeParameter(from, index, expression, { skipValidation: true });
-	const steps = READS_SIBLING.test(expression) ? toPath(path) : [];
+	const steps = readsSibling(expression) ? toPath(path) : [];
 	const above = steps.slice(0, -1).map((step) => `[${JSON.stringify(step)}]`);
 	if (above.length === 0 || !has(node.parameters, steps)) return read(path);
 	return get(read(above.join('')), steps.slice(-1));
@@ -119,3 +121,10 @@ export const identityOf = (
 			);
 		return identityValue(templatesOf(node)(expression), evaluatePart, options);
 	});
+
+/** Does the same as `identityOf`. A value that has all its parts is kept for `valueOf`, which would give the same. */
+export function identityForValueOf(...asked: Parameters<typeof identityOf>): unknown {
+	const [place, , path] = asked;
+	const value = identityOf(...asked);
+	return value instanceof MissingPart ? value : once(place, path, () => value);
+}

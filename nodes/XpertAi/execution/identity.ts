@@ -12,9 +12,15 @@ import {
 	missingValueIssue,
 } from '../payloads/identity';
 import { partsOf } from '../payloads/template';
-import { identityOf, type Place, templatesOf } from './expressions';
+import {
+	identityForValueOf,
+	identityOf,
+	type Place,
+	readsSibling,
+	templatesOf,
+} from './expressions';
 import { LOST_DIGITS_ISSUE, typedValue } from './fieldSchemas';
-import { givenFor, isFilled, isNothing } from './given';
+import { givenFor, isBlank, isFilled, isNothing } from './given';
 import { quoted } from './issueText';
 import type { Reader } from './reader';
 
@@ -61,7 +67,12 @@ export const isMissingPart = (error: unknown): boolean =>
 	isObject(error) && missingPartErrors.has(error);
 
 /** Throws an error about a part that is missing. */
-export function throwMissingPart(item: ItemReader, field: string, missing: MissingPart): never {
+export function throwMissingPart(
+	item: ItemReader,
+	field: string,
+	missing: MissingPart,
+	howToCorrect = MISSING_PART_ADVICE,
+): never {
 	const { code, gave, isAlone } = missing;
 	const part = `{{ ${code.length > 80 ? `${code.slice(0, 80)}…` : code} }}`;
 	const isEmpty = isNothing(gave) || (typeof gave === 'string' && gave.trim() === '');
@@ -73,7 +84,7 @@ export function throwMissingPart(item: ItemReader, field: string, missing: Missi
 		: word === undefined
 			? `lacks a part: ${part} gave ${hasLostDigits(gave) ? 'a number without its last digits' : quoted(gave)}`
 			: missingValueIssue(word);
-	const advice = item.emptyItemAdvice ?? `${part} gave no value. ${MISSING_PART_ADVICE}`;
+	const advice = item.emptyItemAdvice ?? `${part} gave no value. ${howToCorrect}`;
 	const error = attempt(() => item.throwIssue({ field, issue, advice }));
 	missingPartErrors.add(error as object);
 	throw error as Error;
@@ -142,6 +153,29 @@ export const sourceOf = (item: ItemReader) => ({
 /** Reads the key of a conversation. Strangers with the same key would share a conversation. */
 export const conversationKeyOf = (item: ItemReader): string =>
 	keyOf(item, 'conversationKey', { everyPart: true, isShared: true });
+
+/* Optional fields that say which records are meant */
+
+/**
+ * Throws an error if the expression of an optional field lacks a part, or is blank. Without a value, other records
+ * would be meant as well. In the tool of an agent, the model may leave out the value (`$fromAI`).
+ *
+ * @param options whether each part of the expression needs a sign. The only part always needs one.
+ */
+export function throwIfMissing(item: ItemReader, name: string, options: IdentityOptions): void {
+	const given = givenFor(item.node, name);
+	if (!isExpression(given) || !isFilled(item.node, name) || readsSibling(given)) return;
+	const [, ...others] = partsOf(templatesOf(item.node)(given));
+	const everyPart = options.everyPart === true || others.length === 0;
+	const checked = { takesObjects: true, everyPart };
+	const missing = identityForValueOf(item.place, given, name, name, checked);
+	if (!(missing instanceof MissingPart)) return;
+	if (missing.isAlone && /^\$fromAI\b/i.test(missing.code) && isBlank(missing.gave)) return;
+	throwMissingPart(item, `"${item.labelOf(name)}"`, missing, OTHERS_ADVICE);
+}
+
+const OTHERS_ADVICE =
+	'Correct the expression, or clear the field: without a value, others would be meant as well.';
 
 /* Versions */
 

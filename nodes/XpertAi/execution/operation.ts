@@ -7,6 +7,7 @@ import type {
 } from 'n8n-workflow';
 import type { ZodTypeAny } from 'zod';
 
+import type { IdentityOptions } from '../payloads/identity';
 import { listAnswer, recordWith, type AnswerSchema } from '../transport/answer';
 import type { ApiRequest } from '../transport/request';
 import {
@@ -114,6 +115,11 @@ interface Declaration extends OperationInfo {
 	/** The schema of the answer, or the keys that must have a value in the answer. Default: `listAnswer`. */
 	answer?: string[] | AnswerForm;
 	body?: OperationBody;
+	/**
+	 * Optional fields that say which records are meant, or whose. If an expression in such a field gives nothing, the
+	 * item is rejected.
+	 */
+	identifying?: Record<string, IdentityOptions>;
 	precheck?: Precheck;
 	/** Options of this operation, in addition to general options such as Timeout. */
 	options?: INodeProperties[];

@@ -16,6 +16,7 @@ import { connectionsOf } from '../transport/request';
 import type { ItemError } from './apiError';
 import { binaryOf, readUploadFile } from './binary';
 import { ADDITIONAL_FIELDS_JSON, type FieldValues, TIMEOUT_SECONDS } from './fields';
+import { throwIfMissing } from './identity';
 import { fieldName, type FieldNames, isNamedIn } from './issueText';
 import { Item } from './item';
 import {
@@ -175,8 +176,9 @@ export async function forEachConcurrently<Entry>(
  */
 async function answersFor(item: Item, operation: DeclaredOperation) {
 	const { answer, method, paging, repeatable, precheck, statusAdvice } = operation;
-	const { timeoutSeconds: initialTimeout = TIMEOUT_SECONDS } = operation;
+	const { identifying = {}, timeoutSeconds: initialTimeout = TIMEOUT_SECONDS } = operation;
 	const paths = pathsOf(item, operation);
+	for (const [name, options] of Object.entries(identifying)) throwIfMissing(item, name, options);
 	const timeoutMs = item.setting('options.timeout', timeoutSeconds, initialTimeout) * 1000;
 	// Checks all bodies before the first request, so that an item with an invalid body sends nothing.
 	const { bodies, fieldNames } = requestBodies(item, operation);

@@ -2,7 +2,12 @@ import { storeNamespace } from '../../payloads/bodies';
 import { listAnswer } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import { fieldCollection, filledOnly, limit, numberField } from '../../execution/fields';
-import { assistantFirstAdvice, namespaceElements, namespaceField } from './searchItems';
+import {
+	assistantFirstAdvice,
+	EVERY_ELEMENT,
+	namespaceElements,
+	namespaceField,
+} from './searchItems';
 
 export const createNamespace = declare({
 	value: 'createNamespace',
@@ -25,6 +30,7 @@ export const createNamespace = declare({
 		schema: storeNamespace,
 		compose: ({ prefix, ...rest }) => filledOnly({ prefix: namespaceElements(prefix), ...rest }),
 	},
+	identifying: { prefix: EVERY_ELEMENT },
 	statusAdvice: { 500: assistantFirstAdvice('Prefix') },
 	answer: listAnswer('namespaces'),
 	shape: (answer) => {

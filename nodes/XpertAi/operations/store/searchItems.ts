@@ -1,4 +1,5 @@
 import { storeSearch } from '../../payloads/bodies';
+import type { IdentityOptions } from '../../payloads/identity';
 import { declare } from '../../execution/operation';
 import { ID_PLACEHOLDER, fieldCollection, splitList, textField } from '../../execution/fields';
 
@@ -18,6 +19,9 @@ export const namespaceField = (name: string, displayName: string, purpose: strin
 /** Splits a text at its slashes. A list stays unchanged. */
 export const namespaceElements = (value: unknown): unknown =>
 	typeof value === 'string' ? splitList(value, '/') : value;
+
+/** Without one of its elements, a namespace would be that of all users. */
+export const EVERY_ELEMENT: IdentityOptions = { everyPart: true };
 
 /** Returns the advice for HTTP status 500: a namespace starts with an assistant ID. */
 export const assistantFirstAdvice = (displayName: string) =>
@@ -45,6 +49,7 @@ export const searchItems = declare({
 			...rest,
 		}),
 	},
+	identifying: { namespace_prefix: EVERY_ELEMENT },
 	paging: { resultsKey: 'items' },
 	statusAdvice: { 500: `${assistantFirstAdvice('Namespace Prefix')} They take no filter.` },
 });
