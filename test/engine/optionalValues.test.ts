@@ -2,6 +2,7 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { SANDBOX_ASSISTANT_ID } from 'sandbox';
 import { useFixture } from './support/fixture';
+import { byId } from './support/locators';
 
 const fixture = useFixture();
 const { sent } = fixture;
@@ -11,6 +12,16 @@ const operation = (resource: string, name: string, parameters: INodeParameters) 
 	operation: name,
 	...parameters,
 });
+
+const ofConversation = (name: string, options: INodeParameters) =>
+	operation('conversation', name, {
+		conversationId: byId(fixture.world.conversationId),
+		rating: 'like',
+		options,
+	});
+
+const conversations = (filters: INodeParameters) =>
+	operation('conversation', 'search', { filters });
 
 const memories = (prefix: string) =>
 	operation('store', 'searchItems', { namespace_prefix: prefix });
@@ -23,8 +34,18 @@ const NONE = '={{ $json.none }}';
 
 describe('an optional field that says which records are meant', () => {
 	it.each<[field: string, parameters: () => INodeParameters]>([
+		['Thread ID', () => conversations({ threadId: NONE })],
+		['Assistant ID', () => conversations({ xpertId: NONE })],
+		['Search Text', () => conversations({ search: NONE })],
+		['Slug', () => operation('assistant', 'search', { filters: { slug: NONE } })],
+		['Workspace ID', () => operation('assistant', 'search', { filters: { workspaceId: NONE } })],
+		['Slug', () => operation('assistant', 'count', { filters: { slug: NONE } })],
+		['Workspace ID', () => operation('assistant', 'count', { filters: { workspaceId: NONE } })],
+		['Query', () => operation('store', 'searchItems', { filters: { query: NONE } })],
 		['Namespace Prefix', () => memories(NONE)],
 		['Prefix', () => namespaces(NONE)],
+		['Run ID', () => ofConversation('getMessages', { executionId: NONE })],
+		['Run ID', () => ofConversation('rate', { runId: NONE })],
 	])('is refused where its expression gives nothing: %s (%#)', async (field, parameters) => {
 		for (const none of [undefined, null, '', ' ']) {
 			const items = [{ json: { none, other: 1 } as IDataObject }];
@@ -40,6 +61,7 @@ describe('an optional field that says which records are meant', () => {
 		['Namespace Prefix', memories(`={{ '${IDS}/' + $json.none }}`)],
 		['Namespace Prefix', memories(`={{ $json.other }}/{{ $json.none }}/notes`)],
 		['Prefix', namespaces(`=${IDS}/{{ $json.none }}`)],
+		['Search Text', conversations({ search: '=invoice {{ $json.none }}' })],
 	])('is refused where it lacks a part: %s (%#)', async (field, parameters) => {
 		for (const none of [undefined, null, '']) {
 			const items = [{ json: { none, other: 'a' } as IDataObject }];
@@ -52,9 +74,11 @@ describe('an optional field that says which records are meant', () => {
 	});
 
 	it.each<[string, INodeParameters]>([
+		['left empty', conversations({ threadId: '', search: '=' })],
 		['an empty namespace', memories('')],
 		['a list of elements', memories(`={{ ['${SANDBOX_ASSISTANT_ID}', 'users'] }}`)],
 		['a namespace in parts', memories(`=${IDS}/{{ $json.user }}`)],
+		['a text with an empty part', conversations({ search: '={{ $json.user }} {{ $json.last }}' })],
 	])('is taken where it is %s', async (_, parameters) => {
 		const { error } = await fixture.run(parameters, {
 			items: [{ json: { user: 'bob', last: '' } }],
@@ -63,6 +87,7 @@ describe('an optional field that says which records are meant', () => {
 	});
 
 	it.each<[string, INodeParameters]>([
+		['a filter', conversations({ search: "={{ $fromAI('Search_Text', ``, 'string', '') }}" })],
 		['a namespace', memories("={{ $fromAI('Namespace_Prefix', ``, 'string', '') }}")],
 	])('may be left out by a model: %s', async (_, parameters) => {
 		const { error } = await fixture.run(parameters, { items: [{ json: {} }], isTool: true });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { declare } from '../../execution/operation';
-import { filterBody } from './search';
+import { filterBody, IDENTIFYING } from './search';
 
 export const count = declare({
 	value: 'count',
@@ -11,6 +11,7 @@ export const count = declare({
 	description: 'Count the assistants you may use',
 	route: 'POST /assistants/count',
 	body: filterBody,
+	identifying: IDENTIFYING,
 	repeatable: true,
 	answer: z.number({ message: 'it is not a number' }),
 	shape: (answer) => [{ count: answer as number }],

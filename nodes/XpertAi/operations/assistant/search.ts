@@ -24,6 +24,9 @@ export const filterBody = {
 	},
 };
 
+/** The filters of both operations that say which assistants are meant. */
+export const IDENTIFYING = { 'filters.slug': {}, 'filters.workspaceId': {} };
+
 export const search = declare({
 	value: 'search',
 	name: 'Get Many',
@@ -32,5 +35,6 @@ export const search = declare({
 	description: 'Get the assistants you may use',
 	route: 'POST /assistants/search',
 	body: filterBody,
+	identifying: IDENTIFYING,
 	paging: {},
 });

@@ -32,6 +32,7 @@ export const getMessages = declare({
 			'where.status': 'options.status',
 		},
 	},
+	identifying: { 'options.executionId': {} },
 	paging: { resultsKey: 'items' },
 	simplify: messageSummary,
 });

@@ -19,6 +19,7 @@ export const rate = declare({
 	options: [
 		idField('runId', 'Run ID', 'ID of the run whose answer is rated, in place of the last one'),
 	],
+	identifying: { 'options.runId': {} },
 	precheck: selectAnswer,
 	body: {
 		fields: [

@@ -49,7 +49,7 @@ export const searchItems = declare({
 			...rest,
 		}),
 	},
-	identifying: { namespace_prefix: EVERY_ELEMENT },
+	identifying: { namespace_prefix: EVERY_ELEMENT, 'filters.query': {} },
 	paging: { resultsKey: 'items' },
 	statusAdvice: { 500: `${assistantFirstAdvice('Namespace Prefix')} They take no filter.` },
 });
