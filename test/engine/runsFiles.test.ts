@@ -103,6 +103,27 @@ describe('a file of the item', () => {
 });
 
 describe('a file that is not there', () => {
+	const options = { attachments: '={{ $json.files }}' };
+	const item = (files?: unknown) => ({ json: { message: 'Hello', files } as IDataObject });
+
+	it.each([[undefined], [null]])('is asked for by an expression that gives %s', async (files) => {
+		const { error } = await fixture.run(read({ threadSource: 'new', options }), {
+			items: [item(files)],
+		});
+		expect(error?.message).toBe(
+			'"Attach Files" is empty: its expression gave nothing for this item',
+		);
+		expect(error?.description).toContain('let it give an empty list');
+		expect(fixture.sandbox.requests.all).toEqual([]);
+	});
+
+	it.each([[[]], ['']])('is not asked for by an expression that gives %j', async (files) => {
+		const { items } = await fixture.run(read({ threadSource: 'new', options }), {
+			items: [item(files)],
+		});
+		expect(items[0]?.json.status).toBe('completed');
+	});
+
 	it('because n8n has deleted it meanwhile is said so, and no conversation is made', async () => {
 		const id = 'filesystem-v2:workflows/w/executions/e/binary_data/gone';
 		const { error } = await fixture.run(read({ threadSource: 'new' }), {

@@ -1,8 +1,9 @@
-import { uniq } from 'lodash';
-import type { IBinaryData } from 'n8n-workflow';
+import { isNil, uniq } from 'lodash';
+import { type IBinaryData, isExpression } from 'n8n-workflow';
 
 import type { UploadFile } from '../transport/multipart';
 import { namesValue } from './fieldSchemas';
+import { givenFor } from './given';
 import { quoted } from './issueText';
 import type { Item } from './item';
 
@@ -61,9 +62,20 @@ const FILE = 'binaryPropertyName';
 /**
  * The binary fields that a parameter selects. The parameter is a list of names or a comma-separated text. Repeated
  * names count once.
+ *
+ * @throws NodeOperationError if the item has no such field, or the expression of the parameter gives no list
  */
-export const binariesOf = (item: Item, name: string): BinaryField[] =>
-	uniq(item.setting<string[]>(name, namesValue)).map((one) => binaryNamed(item, name, one));
+export function binariesOf(item: Item, name: string): BinaryField[] {
+	if (isExpression(givenFor(item.node, name)) && isNil(item.parameter(name)))
+		item.throwFieldIssue(name, GAVE_NOTHING, undefined, item.emptyItemAdvice ?? NO_FILE_ADVICE);
+	const names = uniq(item.setting<string[]>(name, namesValue));
+	return names.map((one) => binaryNamed(item, name, one));
+}
+
+const GAVE_NOTHING = 'is empty: its expression gave nothing for this item';
+
+const NO_FILE_ADVICE =
+	'Correct the expression. For an item without files, let it give an empty list.';
 
 function binaryNamed(item: Item, name: string, property: string): BinaryField {
 	const fields = item.input.binary ?? {};
