@@ -130,6 +130,12 @@ describe('a conversation that is not there', () => {
 		expect(methods()).toEqual(['GET']);
 		expect(fixture.sandbox.store.conversations.has(NOBODY)).toBe(false);
 	});
+
+	it('is said to be so, not to have no messages', async () => {
+		const { error } = await fixture.run(conversation('getMessages', { conversationId: NOBODY }));
+		expect(error?.message).toBe('There is no conversation with this ID');
+		expect(methods()).toEqual(['POST', 'GET']);
+	});
 });
 
 describe('Conversation: Rate looks for the answer first', () => {
@@ -175,6 +181,13 @@ describe('Conversation: Rate looks for the answer first', () => {
 });
 
 describe('Conversation: Get Messages', () => {
+	it('gives none where a conversation has none that fit', async () => {
+		const { items, error } = await fixture.run(
+			conversation('getMessages', { options: { executionId: NOBODY } }),
+		);
+		expect([error, items]).toEqual([undefined, []]);
+	});
+
 	it('says of each message who wrote it, its text and its run', async () => {
 		const { items } = await fixture.run(
 			conversation('getMessages', { returnAll: true, simplify: true }),

@@ -121,6 +121,8 @@ interface Declaration extends OperationInfo {
 	 */
 	identifying?: Record<string, IdentityOptions>;
 	precheck?: Precheck;
+	/** Runs if the list of an item is empty, e.g. to tell a missing record from one without results. */
+	ifEmpty?: (...asked: Parameters<Precheck>) => Promise<unknown>;
 	/** Options of this operation, in addition to general options such as Timeout. */
 	options?: INodeProperties[];
 	/** The constant body of a PUT request that only reads. */

@@ -1,4 +1,4 @@
-import { chunk, compact, find, findLast, isPlainObject } from 'lodash';
+import { chunk, compact, find, findLast, isEqual, isPlainObject } from 'lodash';
 import {
 	type IDataObject,
 	type IExecuteFunctions,
@@ -175,7 +175,7 @@ export async function forEachConcurrently<Entry>(
  * answer instead of a request. `asked` is the body, or the path values if there is no body.
  */
 async function answersFor(item: Item, operation: DeclaredOperation) {
-	const { answer, method, paging, repeatable, precheck, statusAdvice } = operation;
+	const { answer, ifEmpty, method, paging, repeatable, precheck, statusAdvice } = operation;
 	const { identifying = {}, timeoutSeconds: initialTimeout = TIMEOUT_SECONDS } = operation;
 	const paths = pathsOf(item, operation);
 	for (const [name, options] of Object.entries(identifying)) throwIfMissing(item, name, options);
@@ -202,10 +202,9 @@ async function answersFor(item: Item, operation: DeclaredOperation) {
 				return await item.call(request, { statusAdvice }, json);
 			};
 			const sendAll = paging ? pages : operation.sendBody;
-			answers.push({
-				answer: await (sendAll ? sendAll(item, ask) : ask()),
-				asked: value ?? values,
-			});
+			const given = await (sendAll ? sendAll(item, ask) : ask());
+			if (ifEmpty && isEqual(given, [])) await ifEmpty(item, values, timeoutMs);
+			answers.push({ answer: given, asked: value ?? values });
 		}
 	}
 	return answers;

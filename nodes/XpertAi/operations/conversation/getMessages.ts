@@ -5,6 +5,7 @@ import { declare } from '../../execution/operation';
 import { MESSAGE_ROLES, MESSAGE_STATUSES, messageSearchBody } from '../../payloads/bodies';
 import { conversationLocator } from '../../pickers/locators';
 import { textOf } from '../../threads/thread';
+import { existingConversation } from './shared';
 
 export const getMessages = declare({
 	value: 'getMessages',
@@ -34,6 +35,8 @@ export const getMessages = declare({
 	},
 	identifying: { 'options.executionId': {} },
 	paging: { resultsKey: 'items' },
+	// Servers give an empty list for a conversation that does not exist.
+	ifEmpty: existingConversation(() => ({})),
 	simplify: messageSummary,
 });
 
