@@ -216,6 +216,15 @@ describe('values that do not count', () => {
 		]);
 	});
 
+	it('are told where no document has them', async () => {
+		const assistant = putTool(fixture.sandbox, { fixed: BY_HUMAN });
+		const { filter, hints } = await asks(assistant, department('HR'));
+		expect(filter).toEqual({ status: 'applied', hitCount: 0 });
+		expect(hints).toEqual([
+			'A filtered search found no passage: check "Values for Filters", and the metadata of the documents.',
+		]);
+	});
+
 	it('are told where nothing was looked into', async () => {
 		const assistant = putTool(fixture.sandbox, undefined, { answers: 'echo' });
 		const { filter, hints } = await asks(assistant, department('hr'));

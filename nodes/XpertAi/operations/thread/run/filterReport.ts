@@ -70,8 +70,12 @@ export function filterHint(filter: FilterReport | undefined) {
 		const { reason } = filter;
 		return compact(['A search found nothing:', sanitize(reason), filterAdvice(reason)]).join(' ');
 	}
+	if (filter?.status === 'applied' && filter.hitCount === 0) return NO_HITS_HINT;
 	return filter && FILTER_HINTS[filter.status];
 }
+
+const NO_HITS_HINT =
+	'A filtered search found no passage: check "Values for Filters", and the metadata of the documents.';
 
 /** What to do about a search that failed because of its filter. Returns `undefined` for other reasons. */
 export const filterAdvice = (reason = '') =>
