@@ -1,4 +1,4 @@
-import { attempt, compact, isEmpty, isError, map, pick, uniq } from 'lodash';
+import { attempt, compact, filter, isEmpty, isError, map, pick, uniq } from 'lodash';
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 
@@ -80,7 +80,9 @@ export async function executeAsking(
 	});
 	const output = compact(await inThreadQueues(work, atOnce ?? 1, () => stopError === undefined));
 	if (stopError) throw stopError;
-	addHints(context, [...map(compact([...lacking]), (what) => NEW_HINTS[what]), ...hintsAt(output)]);
+	const ofRuns = isTool(context) ? [] : stateHints(output);
+	const ofLacking = compact([...lacking]).map((what) => NEW_HINTS[what]);
+	addHints(context, [...ofLacking, ...ofRuns, ...hintsAt(output)]);
 	return output;
 }
 
@@ -126,13 +128,32 @@ function shownIn(item: Item) {
 	return isError(shown) ? 'hidden' : shown;
 }
 
-/** Hints about lost answers and unfiltered searches of successful runs. */
+/** Hints about runs that wait, ended a wait, or have no words. An agent reads this in the output of its tool. */
+function stateHints(output: INodeExecutionData[]): string[] {
+	const runs = map(output, 'json');
+	const waiting = filter(runs, { status: 'interrupted' }).length;
+	const ended = filter(runs, 'discarded').length;
+	const wordless = runs.filter(isWithoutWords).length;
+	return compact([
+		waiting > 0 &&
+			`Runs that wait for a person: ${waiting}. Branch on "status", and go on with Thread: Decide.`,
+		ended > 0 &&
+			`Messages that ended a wait for a person: ${ended}. What was asked is in "discarded".`,
+		wordless > 0 && `Answers without words: ${wordless}.`,
+	]);
+}
+
+/** Hints about lost answers, and about searches, of successful runs. */
 function hintsAt(output: INodeExecutionData[]): string[] {
 	const lost = output.filter(({ json }) => json.remembered === false).length;
 	const ofLost = `Answers overwritten on the thread by another run at the same time: ${lost}.`;
 	const hints = output.map(({ json }) => filterHint(json.filter as FilterReport | undefined));
 	return uniq(compact([lost > 0 && ofLost, ...hints]));
 }
+
+/** Whether a run ended without an answer in words, or in other parts such as pictures. */
+const isWithoutWords = ({ output, content = output, parts, rejected, status }: IDataObject) =>
+	content === '' && status === 'completed' && isEmpty(parts) && !rejected;
 
 /**
  * Starts the run of an item, and waits for the answer if `request.waits` is set.

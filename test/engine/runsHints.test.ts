@@ -1,0 +1,55 @@
+import type { INodeParameters } from 'n8n-workflow';
+
+import { INTERRUPTING_INPUT } from 'sandbox';
+import { hintsOf } from './support/ingest';
+import { ask, decide, newThreads, says, useRuns } from './support/runs';
+
+const { fixture, add } = useRuns();
+
+const ASKS = `${INTERRUPTING_INPUT} first`;
+
+/** Says the same on new threads, and gives the threads and the hints. */
+async function said(words: string, count: number, parameters: INodeParameters = {}) {
+	const threads = await newThreads(fixture.sandbox, count);
+	const items = threads.map((thread) => says(thread, words));
+	const result = await fixture.run(ask(parameters), { items });
+	return { threads, hints: hintsOf(result) };
+}
+
+describe.each([
+	[1, true],
+	[2, false],
+])('%i runs, with Simplify: %s', (count, simplify) => {
+	it('say that they wait for a person, and that a message ended the wait', async () => {
+		const { threads, hints } = await said(ASKS, count, { simplify });
+		expect(hints).toEqual([
+			`Runs that wait for a person: ${count}. Branch on "status", and go on with Thread: Decide.`,
+		]);
+		const items = threads.map((thread) => says(thread, 'Hello'));
+		const result = await fixture.run(ask({ simplify }), { items });
+		expect(hintsOf(result)).toEqual([
+			`Messages that ended a wait for a person: ${count}. What was asked is in "discarded".`,
+		]);
+	});
+
+	it('say that they ended without words, unless a person said no', async () => {
+		const { threads } = await said(ASKS, count, { simplify });
+		const rejected = await fixture.run(decide({ decision: 'reject', simplify }), {
+			items: threads.map((thread) => says(thread, '')),
+		});
+		expect(hintsOf(rejected)).toEqual([]);
+		add({ endpoint: 'runs', do: 'run', outcome: 'empty' });
+		const { hints } = await said('Hello', count, { simplify });
+		expect(hints).toEqual([`Answers without words: ${count}.`]);
+	});
+});
+
+it('say nothing as the tool of an agent, whose answer says it', async () => {
+	const [thread = ''] = await newThreads(fixture.sandbox, 1);
+	const { hints, items } = await fixture.run(ask(), {
+		items: [says(thread, ASKS)],
+		isTool: true,
+	});
+	expect(items[0]?.json.status).toBe('interrupted');
+	expect(hints).toEqual([]);
+});
