@@ -297,6 +297,9 @@ describe('Metadata Rows', () => {
 		},
 	});
 
+	const leftOut = (count: number) =>
+		`Values of Metadata or Metadata Rows that were left out: ${count}. Their expression, or a part of it, gave nothing.`;
+
 	it('leave out a value that lacks a part, which a hint counts', async () => {
 		const parameters = rows(
 			...['={{ "dep-" + $json.none }}', '=dep-{{ $json.none }}', '={{ String($json.none) }}'],
@@ -308,9 +311,15 @@ describe('Metadata Rows', () => {
 		expect(Object.keys(stored?.metadata ?? {})).not.toEqual(
 			expect.arrayContaining([expect.stringMatching(/k[0-3]/)]),
 		);
-		expect(hintsOf(result)).toContain(
-			'Values of Metadata Rows that were left out: 3. A part of their expression gave nothing.',
-		);
+		expect(hintsOf(result)).toContain(leftOut(3));
+	});
+
+	it('and Metadata itself count where its expression gives nothing', async () => {
+		const parameters = { documentSettings: { metadata: '={{ $json.meta }}' } };
+		const result = await night(parameters, [{}, { meta: null }, { meta: { a: 1 } }, { meta: {} }]);
+		expect(hintsOf(result)).toContain(leftOut(2));
+		const fixed = await night({ documentSettings: { metadata: '' } }, [{}]);
+		expect(hintsOf(fixed).join()).not.toContain('left out');
 	});
 });
 

@@ -57,8 +57,8 @@ export const INPUT_HINTS = {
 	pagesBesideFile: ['Documents with pages beside an address', ' The pages are not read.'],
 	filePath: ['Documents with a File Path', ' The server looks for it on its own disk.'],
 	missingMetadata: [
-		'Values of Metadata Rows that were left out',
-		' A part of their expression gave nothing.',
+		'Values of Metadata or Metadata Rows that were left out',
+		' Their expression, or a part of it, gave nothing.',
 	],
 	hadNul: ['Documents with characters that cannot be stored (U+0000)', ' They were left out.'],
 } satisfies Record<string, [what: string, meaning: string]>;

@@ -1,7 +1,9 @@
-import { isEmpty, pick } from 'lodash';
+import { get, isEmpty, pick } from 'lodash';
+import { isExpression } from 'n8n-workflow';
 
 import type { FieldValues } from '../../../../execution/fields';
 import { groupSchema } from '../../../../execution/fieldSchemas';
+import { givenFor, isNothing } from '../../../../execution/given';
 import { presentOrEmpty } from '../../../../execution/identity';
 import { fieldName, type FieldNames } from '../../../../execution/issueText';
 import type { Item } from '../../../../execution/item';
@@ -44,7 +46,7 @@ export function settingsOf(item: Item, directory = '') {
 	const checkedSettings = item.check(groupSchema(fields), { documentSettings }, { fields });
 	const settings = (checkedSettings.documentSettings ?? {}) as FieldValues;
 	const parserConfig = pick(settings, PARSER_SETTINGS);
-	let missingMetadata = 0;
+	let missingMetadata = isMetadataMissing(item, chosen) ? 1 : 0;
 	const rows = valuesOfRows(item, 'Metadata Rows', settings.metadataRows, {
 		whenEmpty: () => undefined,
 		whenMissing: () => void (missingMetadata += 1),
@@ -62,3 +64,7 @@ export function settingsOf(item: Item, directory = '') {
 	const metadata = { ...checked.metadata, ...rows };
 	return { record: isEmpty(rows) ? checked : { ...checked, metadata }, missingMetadata };
 }
+
+/** Whether the expression of the setting Metadata gave nothing. */
+const isMetadataMissing = ({ node }: Item, settings: unknown): boolean =>
+	isExpression(givenFor(node, 'documentSettings.metadata')) && isNothing(get(settings, 'metadata'));
