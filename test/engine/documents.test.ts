@@ -238,6 +238,37 @@ describe('Document: Get Processing Status', () => {
 	});
 });
 
+describe('documents that the server does not have', () => {
+	const UNKNOWN = 'b7b0a3c8-5f0b-4c8f-9f0e-3d1f7c1c2a11';
+	const byKey = { documentKey: '={{ $json.key }}' };
+	const byId = (...ids: string[]) => ({ documentsBy: 'id', documentIds: ids });
+	const asked = async (operation: string, parameters: INodeParameters) =>
+		await fixture.run(
+			{
+				resource: 'document',
+				operation,
+				knowledgebaseId: fixture.world.knowledgebaseId,
+				...parameters,
+			},
+			{ items: ['a', 'b'].map((key) => ({ json: { key } })) },
+		);
+
+	it.each<[operation: string, fields: string, parameters: INodeParameters]>([
+		['disable', '"Knowledgebase", "Source Name" and the keys', byKey],
+		['enable', '"Knowledgebase", "Source Name" and the keys', byKey],
+		['disable', '"Knowledgebase" and the IDs', byId(UNKNOWN)],
+		['getStatus', '"Knowledgebase" and the IDs', byId(UNKNOWN)],
+		['process', '"Knowledgebase" and the IDs', byId(UNKNOWN)],
+	])('are told by %s, which names %s', async (operation, fields, parameters) => {
+		expect(hintsOf(await asked(operation, parameters))).toEqual([
+			`The server has none of these documents: check ${fields}.`,
+		]);
+		const { id } = fixture.sandbox.store.putDocument(fixture.world);
+		const some = await asked(operation, byId(UNKNOWN, id));
+		expect(hintsOf(some).join()).not.toContain('none of these');
+	});
+});
+
 describe('half a character in the name of a field', () => {
 	const given = { name: 'a', metadata: { ['cut \ud83d']: 'a' } };
 	const documentSettings = { metadata: '={{ $json.metadata }}' };

@@ -145,8 +145,8 @@ interface Declaration extends OperationInfo {
 	sendBody?: (item: Item, send: SendRequest) => Promise<unknown>;
 	/** Advice for HTTP statuses that have a special meaning in this operation. */
 	statusAdvice?: StatusAdvice;
-	/** Returns a hint about the answer. n8n shows the hint above the output. */
-	answerHint?: (answer: unknown) => string | undefined;
+	/** Returns a hint about the answers for all items. n8n shows the hint above the output. */
+	answersHint?: (answers: unknown[]) => string | undefined;
 	/** How to simplify a result. Without this property, the operation has no Simplify switch. */
 	simplify?: Simplification;
 }

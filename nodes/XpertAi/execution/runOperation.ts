@@ -1,4 +1,4 @@
-import { chunk, compact, find, findLast, isEqual, isPlainObject } from 'lodash';
+import { chunk, compact, find, findLast, isEqual, isPlainObject, map } from 'lodash';
 import {
 	type IDataObject,
 	type IExecuteFunctions,
@@ -80,13 +80,13 @@ export async function runDeclared(
 	operation: DeclaredOperation,
 	{ context, items }: Execution,
 ): Promise<INodeExecutionData[]> {
-	const { simplify, answerHint } = operation;
+	const { simplify, answersHint } = operation;
 	const { shape = operation.method === 'DELETE' ? deletedItem : answerItems } = operation;
-	const hints = new Set<string | undefined>();
+	const allAnswers: unknown[] = [];
 	const work = async (item: Item) => {
 		const output = simplify && readOutput(item);
 		const answers = await answersFor(item, operation);
-		for (const { answer } of answers) hints.add(answerHint?.(answer));
+		if (answersHint) allAnswers.push(...map(answers, 'answer'));
 		const results = answers.flatMap(({ answer, asked }) => shape(answer, asked));
 		if (!simplify || !output) return results;
 		return results.map((json) =>
@@ -95,7 +95,7 @@ export async function runDeclared(
 	};
 	const concurrency = onlyReads(operation) ? READS_AT_ONCE : atOnceOf(items);
 	const output = await forEachItem(items, work, concurrency);
-	addHints(context, compact([...hints]));
+	addHints(context, compact([answersHint?.(allAnswers)]));
 	return output;
 }
 

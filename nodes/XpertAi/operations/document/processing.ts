@@ -1,4 +1,4 @@
-import { chunk, keyBy } from 'lodash';
+import { chunk, isEmpty, keyBy } from 'lodash';
 import type { IDataObject } from 'n8n-workflow';
 
 import { splitList, textField } from '../../execution/fields';
@@ -23,6 +23,12 @@ function itemPerDocument(list: unknown, ids: string[], missing: IDataObject, fou
 		return document ? { ...document, ...found } : { id, ...missing };
 	});
 }
+
+/** A hint if the server knows none of the documents, e.g. because the knowledgebase is another one. */
+const noneHint = (answers: unknown[]) =>
+	answers.length > 0 && answers.every(isEmpty) ? NONE_HINT : undefined;
+
+const NONE_HINT = 'The server has none of these documents: check "Knowledgebase" and the IDs.';
 
 export const documentIds = textField(
 	'documentIds',
@@ -50,6 +56,7 @@ export const startProcessing = declare({
 		itemPerDocument(answer, asked as string[], { queued: false }, { queued: true }),
 	simplify: ['id', 'name', 'queued', 'status', 'progress', 'processMsg'],
 	answer: documentListAnswer(),
+	answersHint: noneHint,
 });
 
 export const getStatus = declare({
@@ -65,4 +72,5 @@ export const getStatus = declare({
 		return itemPerDocument(answer, ids, { status: 'unknown' });
 	},
 	answer: documentListAnswer(),
+	answersHint: noneHint,
 });

@@ -1,4 +1,4 @@
-import { compact, filter, groupBy, partition, sortBy, uniq } from 'lodash';
+import { compact, every, filter, groupBy, map, partition, some, sortBy, uniq } from 'lodash';
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 
@@ -59,7 +59,18 @@ export async function switchAll(
 			else if (failure) fail(item, documentsError(item, failure));
 		}
 	}
+	addHints(first.context, compact([noneHint(map(output, 'json'))]));
 	return sortBy(output, 'pairedItem.item');
+}
+
+/** A hint if the server has none of the documents, unless another hint says that the source does not know them. */
+function noneHint(outcomes: IDataObject[]): string | undefined {
+	const areMissing = outcomes.length > 0 && every(outcomes, { outcome: 'missing' });
+	if (!areMissing || some(outcomes, { known: false })) return undefined;
+	const fields = some(outcomes, 'key')
+		? '"Knowledgebase", "Source Name" and the keys'
+		: '"Knowledgebase" and the IDs';
+	return `The server has none of these documents: check ${fields}.`;
 }
 
 /** The documents of an item, identified by key or by ID. */

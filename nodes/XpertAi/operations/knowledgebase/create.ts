@@ -19,13 +19,13 @@ export const create = declare({
 	statusAdvice: STATUS_ADVICE,
 	simplify: SUMMARY,
 	answer: ['id'],
-	answerHint: withoutModel,
+	answersHint: (answers) => (answers.some(lacksModel) ? NO_MODEL_HINT : undefined),
 });
 
-function withoutModel(answer: unknown): string | undefined {
+function lacksModel(answer: unknown): boolean {
 	const { copilotModelId, copilotModel, type } = answer as IDataObject;
 	const hasModel = copilotModel ? get(copilotModel, 'copilotId') : copilotModelId !== null;
-	return hasModel || type === 'external' ? undefined : NO_MODEL_HINT;
+	return !hasModel && type !== 'external';
 }
 
 const NO_MODEL_HINT =

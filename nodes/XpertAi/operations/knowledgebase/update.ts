@@ -1,4 +1,4 @@
-import { get } from 'lodash';
+import { some } from 'lodash';
 
 import { knowledgebaseChanges } from '../../payloads/knowledgebase';
 import { recordAbout } from '../../transport/answer';
@@ -23,7 +23,7 @@ export const update = declare({
 	statusAdvice: STATUS_ADVICE,
 	simplify: SUMMARY,
 	answer: recordAbout('knowledgebase'),
-	answerHint: (answer) => (get(answer, 'status') === 'rebuilding' ? REBUILDING_HINT : undefined),
+	answersHint: (answers) => (some(answers, { status: 'rebuilding' }) ? REBUILDING_HINT : undefined),
 });
 
 const REBUILDING_HINT =
