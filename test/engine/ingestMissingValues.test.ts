@@ -254,6 +254,28 @@ describe('a version', () => {
 		},
 	);
 
+	const SHARED =
+		'All 2 documents have the same version "page": while it stays, what changes in them is not seen. Check "Document Version".';
+
+	it('that all documents share is told, unless it is a number or a date', async () => {
+		const twoOf = async (types: string[]) =>
+			hintsOf(
+				await night(
+					{ ...field('={{ $json.type }}'), documentKey: '={{ $json.id }}' },
+					types.map((type, id) => ({ id, type })),
+				),
+			);
+		expect(await twoOf(['page', 'page'])).toContain(SHARED);
+		const items = [0, 1].map((id) => ({ id, type: 'page' }));
+		expect(hintsOf(await find('={{ $json.type }}', items))).toContain(SHARED);
+		for (const types of [
+			['page', 'post'],
+			['1', '1'],
+			['', 'page'],
+		])
+			expect((await twoOf(types)).join()).not.toContain('same version');
+	});
+
 	it('may be the same where there is one document', async () => {
 		const { items, hints } = await night(field('v1'), [{}]);
 		expect(column(items, 'outcome')).toEqual(['found']);

@@ -1,8 +1,9 @@
-import { compact, sumBy } from 'lodash';
+import { compact, sumBy, uniq } from 'lodash';
 import { isExpression } from 'n8n-workflow';
 
 import { givenFor } from '../../../execution/given';
 import { wantsVersion } from '../../../execution/identity';
+import { quoted } from '../../../execution/issueText';
 import type { MemoryFailures } from '../../../ingest/memory';
 import { failureMessage } from '../../../transport/failureText';
 import { SourceRun } from './sourceRun';
@@ -51,7 +52,7 @@ export function addEndHints(submission: Submission, sourceRuns: SourceRun[]): vo
 	if (reason) submission.addCountedHint(tally.counts.notSent, `not sent, as ${cause}: ${reason}`);
 	submission.addCountedHint(sumBy(sourceRuns, 'comparison.older'), NOT_SENT_IN_RETRY);
 	const isByField = wantsVersion(submission.first, VERSION_FIELD);
-	addVersionlessHint(
+	addVersionHints(
 		submission,
 		sourceRuns,
 		isByField ? VERSION_FIELD : VERSION_PARAMETER,
@@ -74,20 +75,28 @@ export function addEndHints(submission: Submission, sourceRuns: SourceRun[]): vo
 const IS_COMPARED = 'Their content was compared.';
 
 /**
- * Adds a hint about documents without a version.
+ * Adds hints about documents without a version, and about a text that all documents have as their version.
  *
  * @param name the field for the version
- * @param meaning what the node does with these documents
+ * @param meaning what the node does with documents without a version
  */
-export function addVersionlessHint(
+export function addVersionHints(
 	submission: Submission,
 	sourceRuns: SourceRun[],
 	name: string,
 	meaning: string,
 ): void {
 	const label = submission.first.labelOf(name);
-	const text = `without a version: "${label}" gave nothing. ${meaning}`;
-	submission.addCountedHint(sumBy(sourceRuns, 'reader.versionless'), text);
+	const versionless = sumBy(sourceRuns, 'reader.versionless');
+	submission.addCountedHint(versionless, `without a version: "${label}" gave nothing. ${meaning}`);
+	const [version = '', ...others] = uniq(sourceRuns.flatMap(({ reader }) => [...reader.versions]));
+	const count = sumBy(sourceRuns, 'reader.versioned');
+	const isShared = count > 1 && others.length === 0 && versionless === 0;
+	// A version with a digit may be right although all documents have it, e.g. the number of their first revision.
+	if (submission.settings.remembers && isShared && !/\p{N}/u.test(version))
+		submission.addHint(
+			`All ${count} documents have the same version ${quoted(version)}: while it stays, what changes in them is not seen. Check "${label}".`,
+		);
 }
 
 const NO_PROCESSING_ROUTE =

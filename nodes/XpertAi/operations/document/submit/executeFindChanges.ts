@@ -7,7 +7,7 @@ import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import { addHints, isTool } from '../../../execution/outputs';
 import { documentsError } from './documentErrors';
-import { addMemoryHints, addMirroredHint, addVersionlessHint } from './endHints';
+import { addMemoryHints, addMirroredHint, addVersionHints } from './endHints';
 import { throwIfInLoop, sourceRunsOf, withLinkedNodes } from './execute';
 import { disableMissing } from './gone';
 import { hintsOf, outputItems, submissionProgress, withHints } from './report';
@@ -52,7 +52,7 @@ export async function executeFindChanges({ items }: Execution): Promise<INodeExe
 	addMirroredHint(submission);
 	if (submission.sourceError) throw withHints(submission, submission.sourceError);
 	submission.addCountedHint(sumBy(sourceRuns, 'comparison.unversioned'), UNVERSIONED);
-	addVersionlessHint(submission, sourceRuns, LISTED_VERSION, PASS);
+	addVersionHints(submission, sourceRuns, LISTED_VERSION, PASS);
 	addHints(first.context, hintsOf(submission));
 	if (settings.dryRun) return outputItems(submission);
 	return [

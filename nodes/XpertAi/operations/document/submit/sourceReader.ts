@@ -21,6 +21,10 @@ export class SourceReader {
 	readonly queue: Array<{ item: Item; documents?: SourceDocuments }> = [];
 	/** Number of documents without a version, although the user filled in its field. */
 	versionless = 0;
+	/** Number of documents with a version. */
+	versioned = 0;
+	/** The different versions of the documents, at most two. */
+	readonly versions = new Set<string>();
 	private readonly place: Record<'knowledgebaseId' | 'owner', string>;
 
 	constructor(
@@ -90,10 +94,17 @@ export class SourceReader {
 		submission.add({ outcome: 'read', report: document.report, unusedColumns });
 		if (!submission.canSend) return void this.outcomes.handleFact({ outcome: 'notSent', document });
 		this.contents.recordSeen(document);
-		if (found.lacksVersion) this.versionless += 1;
+		this.countVersion(found);
 		submission.tally.inputHints.missingMetadata += found.missingMetadata ?? 0;
 		if (isHashed) document.contentHash = hashOf(document, found.version);
 		return document;
+	}
+
+	private countVersion({ lacksVersion, version }: FoundDocument): void {
+		if (lacksVersion) this.versionless += 1;
+		if (version === undefined) return;
+		this.versioned += 1;
+		if (this.versions.size < 2) this.versions.add(version);
 	}
 
 	/** Adds the content of the file to the hash, unless it is the hash of a version. Returns whether this was possible. */
