@@ -121,6 +121,23 @@ describe('the examples', () => {
 		expect(ids.sort()).toEqual([...sandbox.store.knowledgebases.keys()].sort());
 	});
 
+	it('name the assistant of a sandbox that answers from what they fill in', async () => {
+		const sandbox = await startSandbox();
+		await sandbox.close();
+		const assistants = [...sandbox.store.assistants.values()];
+		const named = exampleFiles().flatMap((file) => {
+			const [, name] = /the assistant \*([^*]+)\*/.exec(JSON.stringify(readExample(file))) ?? [];
+			return name === undefined ? [] : [{ file, name }];
+		});
+		for (const { file, name } of named) {
+			const { knowledgebaseId } = sandboxValues('', readExample(file).name);
+			const tools = [expect.objectContaining({ knowledgebaseId })];
+			expect(assistants).toContainEqual(expect.objectContaining({ name, tools }));
+			expect(sandbox.store.knowledgebases.get(knowledgebaseId)).toMatchObject({ name });
+		}
+		expect(named).toHaveLength(7);
+	});
+
 	it('are filled in with values as they are, whatever characters these have', () => {
 		const file = { name: 'E', nodes: [], connections: {}, path: `${PLACEHOLDERS.folder}/*.md` };
 		const values = { ...PLACEHOLDERS, folder: 'C:\\my "$& files"' };
