@@ -9,6 +9,7 @@ import { Reader } from '../XpertAi/execution/reader';
 import { conversationRecord } from '../XpertAi/payloads/bodies';
 import { isJsonObject } from '../XpertAi/payloads/json';
 import { lenientText } from '../XpertAi/payloads/schemas';
+import { withoutLinks } from '../XpertAi/threads/sources';
 import { openTasks, requestOf, waitingMessage, waitsForPerson } from '../XpertAi/threads/tasks';
 import {
 	lastReply,
@@ -209,12 +210,13 @@ function itemJson(
 /** Returns the JSON of an item with "Simplify". */
 function summaryOf(change: ConversationChange, messages: ThreadMessage[] = []): IDataObject {
 	const { id, event, tasks, error, title, threadId, assistantId, status, updatedAt } = change;
-	const { output = null, parts = [] } = lastReply(messages) ?? {};
+	const { output, parts = [] } = lastReply(messages) ?? {};
+	const said = output === undefined ? null : withoutLinks(output);
 	const interrupt = tasks.length > 0 ? (tasks.map(requestOf) as IDataObject[]) : null;
 	const facts = { error, interrupt, title, conversationId: id, threadId, assistantId, status };
 	return {
 		event,
-		output: event === 'waiting' ? waitingMessage(tasks) : output,
+		output: event === 'waiting' ? waitingMessage(tasks) : said,
 		...(parts.length > 0 && { parts }),
 		...mapValues({ ...facts, updatedAt }, (one) => one ?? null),
 	};

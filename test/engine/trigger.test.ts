@@ -164,6 +164,16 @@ describe('what the trigger gives', () => {
 		expect(titles(trigger)).toEqual(['With the helper']);
 	});
 
+	it('is an answer without the links that only Xpert AI opens', async () => {
+		const trigger = await activate();
+		const link = '[⟦1⟧](xpert://knowledgebase/chunk?documentId=d&chunkId=c)';
+		await talk(sandbox, `Tea steeps ${link}. See [here](https://example.com).`);
+		await trigger.poll();
+		expect(trigger.items().map(({ output }) => output)).toEqual([
+			'Echo: Tea steeps. See [here](https://example.com).',
+		]);
+	});
+
 	it('is the record of the server without Simplify, and asks for no thread', async () => {
 		const trigger = await activate({ ...ALL, simplify: false });
 		const threadId = await talk(sandbox, 'Hello');

@@ -18,6 +18,10 @@ export function sourcesOf(parts: Part[], earlier: Part[] = []): Sources {
 	return sources;
 }
 
+/** Removes the links to passages from a text, where nothing beside it could tell what a number means. */
+export const withoutLinks = (text: string): string =>
+	new Citations(new Sources(), 'none').rewrite(text);
+
 const passagesOf = ({ data }: Part) => passagesIn(data?.output ?? data?.data);
 
 /** A passage that a tool found (test/recordings/sources.json). */
