@@ -10,7 +10,7 @@ import { addHints, isInLoop, mayContinue, readOutput } from '../../../execution/
 import { systemClock } from '../../../transport/clock';
 import { addEndHints, addMemoryHints, addMirroredHint } from './endHints';
 import { disableMissing } from './gone';
-import { differsIn, linkedNodes, otherMirror, sourceDifference } from './linkedNodes';
+import { differsIn, linkedNodes, otherMirrorText, sourceDifference } from './linkedNodes';
 import {
 	hintsOf,
 	outputItems,
@@ -70,7 +70,8 @@ function throwIfBehindFindChanges(item: Item): void {
  * the run disables nothing and says so.
  */
 export function withLinkedNodes(item: Item, settings: SubmitSettings): SubmitSettings {
-	const difference = sourceDifference(item) ?? (settings.mirrors ? otherMirror(item) : undefined);
+	const difference =
+		sourceDifference(item) ?? (settings.mirrors ? otherMirrorText(item) : undefined);
 	if (difference === undefined) return settings;
 	const otherSource = settings.mirrors ? `Nothing is disabled. ${difference}` : difference;
 	return { ...settings, mirrors: false, otherSource };

@@ -20,6 +20,11 @@ interface LinkedNode extends Parameters {
 	name: string;
 }
 
+const toLinkedNode = ({ name, parameters = {} }: NodeTypeAndVersion): LinkedNode => ({
+	name,
+	parameters,
+});
+
 /** The fields that say which source a node works on. */
 const SOURCE_FIELDS = ['knowledgebaseId', 'sourceName', 'options.shard'] as const;
 
@@ -28,14 +33,14 @@ type SourceField = (typeof SOURCE_FIELDS)[number];
 /** Asks n8n for the parameters of other nodes. Older versions of n8n do not return them. */
 const WITH_PARAMETERS = { includeNodeParameters: true };
 
-/** Returns the value of a field in the form in which the nodes use it; undefined if an expression gives it. */
+/** Returns the value of a field as the nodes use it; undefined if the field is an expression. */
 function fixedValue({ parameters }: Parameters, name: SourceField): string | undefined {
 	const given = givenFor({ parameters }, name) ?? '';
 	if (isExpression(given)) return undefined;
 	return canonicalKey(String(name === 'knowledgebaseId' ? chosenId(given) : given));
 }
 
-/** Whether a field of two nodes is fixed in both, and differs. */
+/** Whether a field has different values in two nodes. False if it is an expression in one of them. */
 export function differsIn(name: SourceField, one: Parameters, other: Parameters): boolean {
 	const values = [one, other].map((node) => fixedValue(node, name));
 	return !values.includes(undefined) && values[0] !== values[1];
@@ -45,9 +50,9 @@ const differences = (one: Parameters, other: Parameters): SourceField[] =>
 	SOURCE_FIELDS.filter((name) => differsIn(name, one, other));
 
 /**
- * Returns the enabled nodes with `operation` that are linked to the node `name`. For `findChanges`: the nodes before it.
- * For `submit`: the nodes after it. Returns none in older versions of n8n, because they do not give the parameters of
- * other nodes.
+ * Returns the enabled nodes with `operation` that are linked to the node `name`: for `findChanges`, the nodes before it;
+ * for `submit`, the nodes after it. Returns none in older versions of n8n, which do not give the parameters of other
+ * nodes.
  */
 export function linkedNodes(
 	context: IExecuteFunctions,
@@ -59,38 +64,43 @@ export function linkedNodes(
 			? context.getChildNodes(name, WITH_PARAMETERS)
 			: context.getParentNodes(name, WITH_PARAMETERS);
 	const { type } = context.getNode();
-	return filter(nodes, { type, disabled: false, parameters: { operation } }).map(
-		({ name, parameters = {} }) => ({ name, parameters }),
-	);
+	return filter(nodes, { type, disabled: false, parameters: { operation } }).map(toLinkedNode);
 }
 
 /**
- * Compares the source of a Find Changes or Submit node with the nodes that belong to it. Two nodes differ only if neither
- * has another partner: a workflow may keep several sources in step, one after the other.
+ * Whether one of the linked nodes may have the same source as `node`. The others may have other sources, because a
+ * workflow may keep several sources in step, one after the other.
+ */
+const hasPartner = (node: LinkedNode, linked: LinkedNode[]) =>
+	linked.some((other) => differences(node, other).length === 0);
+
+/**
+ * Compares the source of a Find Changes node with the Submit nodes after it, or the source of a Submit node with the
+ * Find Changes nodes before it. Their sources differ if this node has no partner, and a linked node has none either.
  *
- * @returns the fields that differ and both values, as a sentence; undefined if nothing is known to differ
+ * @returns a sentence with the fields that differ and both values; undefined if no sources are known to differ
  */
 export function sourceDifference(item: Item): string | undefined {
 	const { context, node: own } = item;
-	const others: LinkedOperation = own.parameters.operation === 'submit' ? 'findChanges' : 'submit';
-	const same: LinkedOperation = others === 'submit' ? 'findChanges' : 'submit';
-	const partnersOf = (node: LinkedNode, operation: LinkedOperation) => {
-		const linked = linkedNodes(context, node.name, operation);
-		return { linked, isMissing: linked.every((one) => differences(node, one).length > 0) };
-	};
-	const { linked, isMissing } = partnersOf(own, others);
-	if (!isMissing) return undefined;
-	const strangers = linked.filter((node) => {
-		const { linked: back, isMissing: isAlone } = partnersOf(node, same);
-		return back.length > 0 && isAlone;
+	const isSubmit = own.parameters.operation === 'submit';
+	const linked = linkedNodes(context, own.name, isSubmit ? 'findChanges' : 'submit');
+	if (hasPartner(own, linked)) return undefined;
+	const unpaired = linked.filter((other) => {
+		const linkedToOther = linkedNodes(context, other.name, isSubmit ? 'submit' : 'findChanges');
+		// Empty if n8n does not give the parameters of this node. Then a partner of `other` may be unknown.
+		return linkedToOther.length > 0 && !hasPartner(other, linkedToOther);
 	});
-	const other = minBy(strangers, (node) => differences(own, node).length);
-	if (!other) return undefined;
-	const said = differences(own, other).map((name) => {
+	const closest = minBy(unpaired, (other) => differences(own, other).length);
+	return closest && differenceText(item, closest);
+}
+
+function differenceText(item: Item, other: LinkedNode): string {
+	const { node: own } = item;
+	const parts = differences(own, other).map((name) => {
 		const [here, there] = [own, other].map((node) => quoted(fixedValue(node, name)));
 		return `"${item.labelOf(name)}" is ${here} here and ${there} in ${quoted(other.name)}`;
 	});
-	return `${said.join(', ')}: give both nodes the same, as each source has its own memory.`;
+	return `${parts.join(', ')}: give both nodes the same, as each source has its own memory.`;
 }
 
 /* Nodes that mirror one source in one execution */
@@ -123,43 +133,56 @@ const mirrorsItems = ({ parameters }: Parameters) =>
 		? parameters.mode === 'mirror' && get(parameters, 'options.dryRun') !== true
 		: parameters.operation === 'findChanges' && parameters.whatIsGone === 'disable';
 
+/** The nodes among `nodes` that mirror the same source as `own`. */
+const mirrorsOfSource = (own: INode, nodes: NodeTypeAndVersion[]): LinkedNode[] =>
+	filter(nodes, { type: own.type, disabled: false })
+		.map(toLinkedNode)
+		.filter((node) => mirrorsItems(node) && haveOneSource(own, node));
+
 /**
  * Looks for another node that mirrors the same source in this execution: before or behind this one, or below a node
  * that gave items to both. Each of them has only a part of the source, and would disable what the other one brings.
  *
  * @returns the problem and the advice, as a sentence; undefined if there is no such node, or n8n does not tell
  */
-export function otherMirror(item: Item): string | undefined {
+export function otherMirrorText(item: Item): string | undefined {
 	const { context, node: own } = item;
 	// Without a name, each node has a memory of its own.
 	if (fixedValue(own, 'sourceName') === '') return undefined;
-	const mirrorsAmong = (nodes: NodeTypeAndVersion[]): LinkedNode[] =>
-		filter(nodes, { type: own.type, disabled: false })
-			.map(({ name, parameters = {} }) => ({ name, parameters }))
-			.filter((node) => mirrorsItems(node) && haveOneSource(own, node));
 	const parents = context.getParentNodes(own.name, WITH_PARAMETERS);
 	const inLine = [...parents, ...context.getChildNodes(own.name, WITH_PARAMETERS)];
-	const seen = [own.name, ...map(inLine, 'name')];
-	const [linked] = mirrorsAmong(inLine);
-	if (linked) return sameSource(item, linked);
-	for (const { name: parent } of parents) {
-		const below = context.getChildNodes(parent, WITH_PARAMETERS);
-		for (const other of mirrorsAmong(below)) {
-			if (seen.includes(other.name)) continue;
-			seen.push(other.name);
-			const isDirect = (before: NodeTypeAndVersion[]) =>
-				intersectionBy(before, below, 'name').length === 0;
-			const counts = itemCounts(context, parent);
-			const filled = counts.filter((count) => count > 0).length;
-			// Two nodes at one output get the same items, if no node between leaves some out.
-			const haveSame =
-				counts.length === 1 && isDirect(parents) && isDirect(context.getParentNodes(other.name));
-			const hasOneBranch = counts.length > 1 && filled < 2;
-			if (!haveSame && !hasOneBranch) return sameSource(item, other);
+	const [other = mirrorOnOtherBranch(item, parents, inLine)] = mirrorsOfSource(own, inLine);
+	return (
+		other &&
+		`${quoted(other.name)} mirrors the same source in this execution, and each node has only a part of it: join the branches before one node, or give each node a "${item.labelOf('sourceName')}" of its own.`
+	);
+}
+
+/** Finds a node that mirrors the same source, and got other items than this node from a parent of both. */
+function mirrorOnOtherBranch(
+	{ context, node: own }: Item,
+	parents: NodeTypeAndVersion[],
+	inLine: NodeTypeAndVersion[],
+): LinkedNode | undefined {
+	const checked = new Set([own.name, ...map(inLine, 'name')]);
+	for (const parent of parents) {
+		const below = context.getChildNodes(parent.name, WITH_PARAMETERS);
+		for (const other of mirrorsOfSource(own, below)) {
+			if (checked.has(other.name)) continue;
+			checked.add(other.name);
+			if (!haveSameItems(context, parent.name, [own.name, other.name])) return other;
 		}
 	}
 	return undefined;
 }
 
-const sameSource = (item: Item, { name }: LinkedNode): string =>
-	`${quoted(name)} mirrors the same source in this execution, and each node has only a part of it: join the branches before one node, or give each node a "${item.labelOf('sourceName')}" of its own.`;
+/** Whether nodes certainly have the same items of `parent`, or at most one of the nodes has items. */
+function haveSameItems(context: IExecuteFunctions, parent: string, names: string[]): boolean {
+	const counts = itemCounts(context, parent);
+	if (counts.length > 1) return counts.filter((count) => count > 0).length < 2;
+	// Nodes at one output get the same items, if no node between leaves some out.
+	const below = context.getChildNodes(parent);
+	const isDirect = (name: string) =>
+		intersectionBy(context.getParentNodes(name), below, 'name').length === 0;
+	return counts.length === 1 && names.every(isDirect);
+}
