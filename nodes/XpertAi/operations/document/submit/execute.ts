@@ -9,7 +9,7 @@ import type { Execution } from '../../../execution/operation';
 import { addHints, isInLoop, mayContinue, readOutput } from '../../../execution/outputs';
 import { systemClock } from '../../../transport/clock';
 import { addEndHints, addMemoryHints, addMirroredHint } from './endHints';
-import { disableMissing } from './gone';
+import { disableMissing } from './disableMissing';
 import { differsIn, linkedNodes, otherMirrorText, sourceDifference } from './linkedNodes';
 import {
 	hintsOf,
@@ -32,10 +32,11 @@ import { Submission } from './submission';
 const MIRROR = 'Mirror the Source (Disable What Is Gone)';
 
 /**
- * Rejects `choice` if the node is in a loop. `choice` disables missing documents, but each iteration has only some of
- * the documents.
+ * Rejects a choice that disables missing documents if the node is in a loop. Each iteration has only some of the
+ * documents, so all others would be disabled.
  *
- * @param other a choice that is allowed in a loop
+ * @param name the field with this choice
+ * @param other a choice of the field that is allowed in a loop
  * @throws NodeOperationError before anything is sent
  */
 export function throwIfInLoop(item: Item, name: string, choice: string, other: string): void {
@@ -80,7 +81,7 @@ export function withLinkedNodes(item: Item, settings: SubmitSettings): SubmitSet
 /**
  * Runs Submit: stores the documents of all items, requests their processing, and reports each outcome.
  *
- * @returns the result of `Submission.output`
+ * @returns an item for each document, or one summary (see `outputItems`)
  * @throws NodeOperationError if a setting is not valid
  * @throws the error of the first failure, with On Error = Stop Workflow
  */
@@ -96,20 +97,20 @@ export async function execute(execution: Execution): Promise<INodeExecutionData[
 	const started = systemClock.now();
 	const submission = new Submission(first, withLinkedNodes(first, settings));
 	first.progress = () => submissionProgress(submission);
-	await submitTo(submission, sourceRunsOf(submission, execution.items));
+	await submitSources(submission, groupBySource(submission, execution.items));
 	if (submission.failsAtEnd) throw processingError(submission);
 	addHints(first.context, hintsOf(submission));
 	return outputItems(submission, (systemClock.now() - started) / 1000);
 }
 
 /**
- * Groups the items by knowledgebase and source. With On Error = Stop Workflow, reads all items now, so that an invalid
- * item ends the execution before anything is sent. Files and files of records may be large, so they
- * are read later.
+ * Groups the items by knowledgebase and source, and queues each item for the run of its source. Counts an item that is
+ * not valid as a rejected document. With On Error = Stop Workflow, reads all items now, so that an invalid item ends the
+ * execution before anything is sent. Files and files of records may be large, so they are read later.
  *
  * @throws NodeOperationError if several items of a source have the same Fixed key
  */
-export function sourceRunsOf(
+export function groupBySource(
 	submission: Submission,
 	items: Item[],
 	schema: AnyZodObject = submitParameters,
@@ -118,19 +119,21 @@ export function sourceRunsOf(
 	const readsAhead = !mayContinue(first.context);
 	const checkSettings = sameSettingsCheck(first, schema);
 	const sourceRuns = new Map<string, SourceRun>();
+	const queueItem = (item: Item) => {
+		item.checkSameCredential(first);
+		checkSettings(item);
+		const knowledgebaseId = item.filledText('knowledgebaseId');
+		const source = sourceOf(item);
+		const documents = readsAhead ? submission.read(item) : undefined;
+		const place = JSON.stringify([knowledgebaseId, source]);
+		const sourceRun =
+			sourceRuns.get(place) ?? new SourceRun(submission, knowledgebaseId, source, item);
+		sourceRuns.set(place, sourceRun);
+		sourceRun.reader.queue.push({ item, documents });
+	};
 	for (const [at, item] of items.entries()) {
 		try {
-			item.checkSameCredential(first);
-			checkSettings(item);
-			const id = item.filledText('knowledgebaseId');
-			const source = sourceOf(item);
-			const place = JSON.stringify([id, source]);
-			const sourceRun = sourceRuns.get(place) ?? new SourceRun(submission, id, source, item);
-			sourceRun.reader.queue.push({
-				item,
-				documents: readsAhead ? submission.read(item) : undefined,
-			});
-			sourceRuns.set(place, sourceRun);
+			queueItem(item);
 		} catch (caught) {
 			submission.unassigned += 1;
 			submission.addFailedItem(item, caught);
@@ -145,37 +148,22 @@ export function sourceRunsOf(
 }
 
 /**
- * Stores and processes the documents of all sources, and disables missing documents. A dry run only plans. If the run
- * waits for processing, it does so for all sources at once. Otherwise, it ends one source after the other.
+ * Stores and processes the documents of all sources, and disables missing documents. A dry run only plans. In the end,
+ * closes the memory of each source.
  */
-async function submitTo(submission: Submission, sourceRuns: SourceRun[]): Promise<void> {
+async function submitSources(submission: Submission, sourceRuns: SourceRun[]): Promise<void> {
 	const { settings } = submission;
-	const waits = settings.waitMs !== undefined;
-	const opened = new Set(settings.dryRun ? [] : sourceRuns);
-	let isSaid = false;
+	// A dry run takes no lease, so it has nothing to close.
+	const toClose = new Set(settings.dryRun ? [] : sourceRuns);
+	let isUserTold = false;
 	try {
-		for (const sourceRun of sourceRuns) {
-			await (settings.dryRun && submission.canSend ? sourceRun.plan() : sourceRun.store());
-			if (waits || submission.stoppedBy) continue;
-			await sourceRun.followProcessing();
-			await disableMissing(sourceRun);
-			// Only the end of the run shows whether the user is told what is unsaid.
-			if (sourceRun.memory?.unsaid) continue;
-			if (opened.delete(sourceRun)) await sourceRun.memory?.close();
-		}
-		await endIfStopped(submission, sourceRuns);
-		if (waits) {
-			await Promise.all(sourceRuns.map(async (sourceRun) => await sourceRun.followProcessing()));
-			// `followProcessing` may store documents again, which may fail.
-			await endIfStopped(submission, sourceRuns);
-		}
-		addEndHints(submission, sourceRuns);
-		if (waits) for (const sourceRun of sourceRuns) await disableMissing(sourceRun);
+		if (settings.waitMs === undefined) await submitInTurn(submission, sourceRuns, toClose);
+		else await submitTogether(submission, sourceRuns);
 		addMirroredHint(submission);
 		if (submission.sourceError) throw withHints(submission, submission.sourceError);
-		isSaid = !submission.failsAtEnd && settings.otherSource === undefined;
+		isUserTold = !submission.failsAtEnd && settings.otherSource === undefined;
 	} finally {
-		const closing = [...opened].map(async ({ memory }) => await memory?.close(isSaid));
+		const closing = [...toClose].map(async ({ memory }) => await memory?.close(isUserTold));
 		// Every memory must be closed before an error is thrown, so that each lease is released.
 		await Promise.allSettled(closing);
 		await Promise.all(closing);
@@ -184,7 +172,47 @@ async function submitTo(submission: Submission, sourceRuns: SourceRun[]): Promis
 }
 
 /**
- * Ends the run after a failure, if On Error is Stop Workflow. The server still processes the stored documents.
+ * Ends the work on one source before the next source begins. Also closes its memory, and removes the source from
+ * `toClose`.
+ */
+async function submitInTurn(
+	submission: Submission,
+	sourceRuns: SourceRun[],
+	toClose: Set<SourceRun>,
+): Promise<void> {
+	for (const sourceRun of sourceRuns) {
+		await storeOrPlan(sourceRun);
+		if (submission.stoppedBy) continue;
+		await sourceRun.followProcessing();
+		await disableMissing(sourceRun);
+		// Only the end of the run shows whether the user is told what is unsaid.
+		if (sourceRun.memory?.unsaid) continue;
+		if (toClose.delete(sourceRun)) await sourceRun.memory?.close();
+	}
+	await endIfStopped(submission, sourceRuns);
+	addEndHints(submission, sourceRuns);
+}
+
+/** Stores the documents of all sources, then waits for the processing of all of them at once. */
+async function submitTogether(submission: Submission, sourceRuns: SourceRun[]): Promise<void> {
+	for (const sourceRun of sourceRuns) await storeOrPlan(sourceRun);
+	await endIfStopped(submission, sourceRuns);
+	await Promise.all(sourceRuns.map(async (sourceRun) => await sourceRun.followProcessing()));
+	// `followProcessing` may store documents again, which may fail.
+	await endIfStopped(submission, sourceRuns);
+	addEndHints(submission, sourceRuns);
+	for (const sourceRun of sourceRuns) await disableMissing(sourceRun);
+}
+
+/** Stores the documents of a source, or plans in a dry run. If sending has stopped, `store` reports them as not sent. */
+async function storeOrPlan(sourceRun: SourceRun): Promise<void> {
+	const { canSend, settings } = sourceRun.submission;
+	if (settings.dryRun && canSend) await sourceRun.plan();
+	else await sourceRun.store();
+}
+
+/**
+ * Ends the run if a document failed and On Error is Stop Workflow. The server still processes the stored documents.
  *
  * @throws the error of the failed document
  */

@@ -8,15 +8,15 @@ import type { Execution } from '../../../execution/operation';
 import { addHints, isTool } from '../../../execution/outputs';
 import { documentsError } from './documentErrors';
 import { addMemoryHints, addMirroredHint, addVersionHints } from './endHints';
-import { throwIfInLoop, sourceRunsOf, withLinkedNodes } from './execute';
-import { disableMissing } from './gone';
+import { groupBySource, throwIfInLoop, withLinkedNodes } from './execute';
+import { disableMissing } from './disableMissing';
 import { hintsOf, outputItems, submissionProgress, withHints } from './report';
-import { readSubmitSettings, submitParameters } from './settings';
+import { readSubmitSettings, submitParameters, type SubmitSettings } from './settings';
 import { SourceRun } from './sourceRun';
 import { type FoundDocument, readOrRejectWithKey } from './sources/found';
 import { Submission } from './submission';
 
-const PASS = 'They pass.';
+const THEY_PASS = 'They pass.';
 
 const findChangesParameters = z.object({
 	whatIsGone: z.enum(['keep', 'disable']),
@@ -35,16 +35,13 @@ export async function executeFindChanges({ items }: Execution): Promise<INodeExe
 	const [first] = items;
 	if (!first) return [];
 	if (isTool(first.context)) throw first.operationError(NO_TOOL);
-	const mirrors = first.settings(findChangesParameters).whatIsGone === 'disable';
-	const fixed = { remembers: true, process: undefined, simplify: true };
-	const settings = { ...readSubmitSettings(first), ...fixed, mirrors };
+	const settings = readFindChangesSettings(first);
 	if (settings.mirrors)
 		throwIfInLoop(first, 'whatIsGone', 'Disable It: the Items Are the Whole Source', 'Leave It');
 	throwIfFixedVersion(first, LISTED_VERSION, items.length);
-	const linked = withLinkedNodes(first, settings);
-	const submission = new Submission(first, linked, listedDocument);
+	const submission = new Submission(first, withLinkedNodes(first, settings), readListedDocument);
 	first.progress = () => submissionProgress(submission);
-	const sourceRuns = sourceRunsOf(submission, items, findChangesParameters);
+	const sourceRuns = groupBySource(submission, items, findChangesParameters);
 	for (const sourceRun of sourceRuns) if (!submission.stoppedBy) await sourceRun.plan();
 	const { error } = submission.stoppedBy ?? {};
 	if (error) throw withHints(submission, error);
@@ -52,18 +49,33 @@ export async function executeFindChanges({ items }: Execution): Promise<INodeExe
 	addMirroredHint(submission);
 	if (submission.sourceError) throw withHints(submission, submission.sourceError);
 	submission.addCountedHint(sumBy(sourceRuns, 'comparison.unversioned'), UNVERSIONED);
-	addVersionHints(submission, sourceRuns, LISTED_VERSION, PASS);
+	addVersionHints(submission, sourceRuns, LISTED_VERSION, THEY_PASS);
 	addHints(first.context, hintsOf(submission));
-	if (settings.dryRun) return outputItems(submission);
+	return settings.dryRun ? outputItems(submission) : changedItems(submission);
+}
+
+/** Reads the settings. Find Changes has no fields for `remembers`, `process` and `simplify`. */
+function readFindChangesSettings(first: Item): SubmitSettings {
+	const { whatIsGone } = first.settings(findChangesParameters);
+	return {
+		...readSubmitSettings(first),
+		remembers: true,
+		process: undefined,
+		mirrors: whatIsGone === 'disable',
+		simplify: true,
+	};
+}
+
+/** The input items with new or changed documents, and an error item for each failure. */
+function changedItems({ first, tally }: Submission): INodeExecutionData[] {
 	return [
-		...sortBy(submission.tally.reports, 'item.index').flatMap(({ item, error, plan }) => {
+		...sortBy(tally.reports, 'item.index').flatMap(({ item, error, plan }) => {
 			if (error) return item.failed(error);
 			// No plan: the run stopped before it compared this document.
-			return plan === undefined || plan === 'unchanged'
-				? []
-				: { ...item.input, ...item.output(item.input.json) };
+			const isChanged = plan !== undefined && plan !== 'unchanged';
+			return isChanged ? { ...item.input, ...item.output(item.input.json) } : [];
 		}),
-		...submission.tally.sourceErrors.map((error) => first.failed(error)),
+		...tally.sourceErrors.map((error) => first.failed(error)),
 	];
 }
 
@@ -75,8 +87,8 @@ const NO_TOOL =
 
 const UNVERSIONED = 'stored without a version. Set "Document Version" in the node that submits.';
 
-/** The document that an item names. Without a version, the document counts as changed. */
-function listedDocument(item: Item): FoundDocument[] {
+/** Reads the document that an item names. Without a version, the document counts as changed. */
+function readListedDocument(item: Item): FoundDocument[] {
 	const readKey = () => keyOf(item, 'documentKey');
 	return readOrRejectWithKey(item, readKey, () => {
 		const version = versionIn(item, LISTED_VERSION);
@@ -87,20 +99,26 @@ function listedDocument(item: Item): FoundDocument[] {
 
 /** Counts the known documents that are missing from the items. Disables these documents if `mirrors` is set. */
 async function handleGone(sourceRun: SourceRun): Promise<void> {
-	const { contents, memory: read, submission } = sourceRun;
+	const { contents, memory, submission } = sourceRun;
 	const { settings, tally } = submission;
 	addMemoryHints(sourceRun);
+	// In a dry run, `disableMissing` only counts what it would disable.
 	if (settings.mirrors && settings.dryRun) return await disableMissing(sourceRun);
-	const missing = [...(read?.known.ids(contents.seen) ?? [])].length;
-	tally.plans.gone += missing;
-	if (missing === 0 || !settings.mirrors) return;
+	const gone = [...(memory?.known.ids(contents.seen) ?? [])];
+	tally.plans.gone += gone.length;
+	if (gone.length > 0 && settings.mirrors) await disableWithLease(sourceRun);
+}
+
+/** Disables missing documents with the lease of the source. The comparison has only read the memory, without a lease. */
+async function disableWithLease(sourceRun: SourceRun): Promise<void> {
+	const { item, submission } = sourceRun;
 	const memory = await sourceRun.newMemory().open('to send');
 	sourceRun.memory = memory;
 	try {
 		if (memory.holder)
 			submission.addHint('Nothing was disabled: another run of this source is at work.');
 		else if (memory.sendFailure)
-			submission.addSourceError(documentsError(sourceRun.item, memory.sendFailure));
+			submission.addSourceError(documentsError(item, memory.sendFailure));
 		else await disableMissing(sourceRun);
 	} finally {
 		await memory.close();

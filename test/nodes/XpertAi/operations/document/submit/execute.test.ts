@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { exceedsShare } from 'nodes/XpertAi/operations/document/submit/gone';
+import { exceedsShare } from 'nodes/XpertAi/operations/document/submit/disableMissing';
 
 import { Nights } from '../../../ingest/support/nights';
 

@@ -1,0 +1,226 @@
+import { compact, difference, partition, pick, sortBy } from 'lodash';
+
+import { outermostMode } from '../../../execution/outputs';
+import type { SourceMemory } from '../../../ingest/memory';
+import { fetchStatuses, processingState, type ProcessingStatus } from '../../../ingest/statuses';
+import { switchDocuments } from '../../../ingest/switchDocuments';
+import type { Failure } from '../../../transport/failure';
+import { failureMessage } from '../../../transport/failureText';
+import { SourceRun } from './sourceRun';
+import type { Submission } from './submission';
+import { asHint, counted } from './textHelpers';
+
+/** Maximum number of documents that a message names as examples. */
+const MAX_EXAMPLES = 3;
+
+/**
+ * n8n execution modes in which the node disables missing documents. In a manual execution or a retry, items may be
+ * incomplete or outdated.
+ */
+const DISABLING_MODES: unknown[] = ['trigger', 'webhook', 'chat', 'cli', 'error', 'integrated'];
+
+/** Whether the mode of this execution lets the node disable missing documents. */
+function isInDisablingMode({ first, settings }: Submission): boolean {
+	const mode = outermostMode(first.context);
+	return DISABLING_MODES.includes(mode) || (mode === 'manual' && settings.disableInManualRuns);
+}
+
+/**
+ * Disables stored documents that are missing from this run, if `mirrors` is set. Only a complete run disables documents
+ * (see `reasonToDisableNone`), and only in some modes (see `isInDisablingMode`). A dry run only reports these documents.
+ * If too many are missing (`maxGonePercent`), disables none and records an error.
+ */
+export async function disableMissing(sourceRun: SourceRun): Promise<void> {
+	const { contents, memory, memoryRoutes, submission } = sourceRun;
+	const { dryRun, maxGonePercent, mirrors } = submission.settings;
+	if (!memory || !mirrors) return;
+	const unseen = [...memory.known.ids(contents.seen)];
+	if (unseen.length === 0) return;
+	const reason = await reasonToDisableNone(sourceRun, memory);
+	if (reason)
+		return submission.addHint(`Nothing ${dryRun ? 'would be' : 'was'} disabled: ${reason}.`);
+	const { statuses, failure } = await fetchStatuses(unseen, memoryRoutes, memory.requiredId);
+	if (failure) return submission.addHint(notAllDisabledHint(failure));
+	const { missing, switchedByHand, toDisable } = sortUnseen(unseen, statuses, memory.known);
+	submission.addCountedHint(switchedByHand.length, SWITCHED_BY_HAND);
+	// Find Changes has counted all unseen documents as gone. A dry run counts below what it would disable.
+	if (!dryRun && submission.isListing) submission.tally.plans.gone -= switchedByHand.length;
+	const isTooMany = exceedsShare(missing.length, memory.knownBefore, maxGonePercent);
+	// If no document of this run was known before, this run contained none of the known documents.
+	if (isTooMany && unseen.length === memory.knownBefore)
+		return await reportOtherKeys(sourceRun, memory, missing);
+	if (!dryRun && !isInDisablingMode(submission))
+		return reportScheduledRun(submission, memory, missing, isTooMany);
+	if (isTooMany) return await reportTooMany(submission, memory, missing);
+	// Forgets what was switched by hand, and what the server does not list.
+	const toForget = dryRun ? [] : difference(unseen, toDisable);
+	for (const id of toForget) memory.known.remove(id);
+	await disableByName(sourceRun, memory, toDisable);
+}
+
+/** Sorts the known documents that this run did not contain, by what to do with them. */
+function sortUnseen(
+	unseen: string[],
+	statuses: Map<string, ProcessingStatus>,
+	known: SourceMemory['known'],
+) {
+	// Processing had finished, but the state is now `none`: a user has disabled or deleted the document.
+	const isOutAlready = (id: string) =>
+		known.isProcessed(id) && processingState(statuses.get(id)) === 'none';
+	const onServer = unseen.filter((id) => statuses.has(id));
+	const [switchedByHand, toDisable] = partition(onServer, isOutAlready);
+	/** The documents that count for `maxGonePercent`. Rebuilt ones do not: they may have been disabled long ago. */
+	const missing = unseen.filter((id) => !isOutAlready(id) && !known.rebuilt.has(id));
+	return { switchedByHand, toDisable, missing };
+}
+
+/** Disables documents, in the order of their names. A dry run only reports them as planned. */
+async function disableByName(
+	{ memoryRoutes, submission }: SourceRun,
+	memory: SourceMemory,
+	ids: string[],
+): Promise<void> {
+	const names = await memory.names.of(ids);
+	const byName = sortBy(ids, (id) => names.get(id)?.name);
+	if (submission.settings.dryRun) {
+		for (const id of byName)
+			submission.add({ outcome: 'planned', plan: 'gone', ...names.get(id), id });
+		return;
+	}
+	const isModeUnknown = outermostMode(submission.first.context) === 'integrated';
+	if (isModeUnknown && ids.length > 0) submission.addHint(MODE_UNKNOWN);
+	const failure = await switchDocuments(byName, {
+		disabled: true,
+		routes: memoryRoutes,
+		fieldsOf: (id) => pick(names.get(id), 'name'),
+		beforeChange: async (some) => await memory.journalDisabling(some),
+		onSwitched: (id) => {
+			memory.known.remove(id);
+			submission.add({ outcome: 'disabled', ...names.get(id), id });
+		},
+	});
+	if (failure) submission.addHint(notAllDisabledHint(failure));
+}
+
+/** A document that was enabled by hand has no status either, so it may still be found. */
+const SWITCHED_BY_HAND =
+	'not disabled, though gone: switched by hand. If still found, Document: Disable takes it out.';
+
+const shareInWords = (missing: string[], { knownBefore }: SourceMemory) =>
+	`${missing.length} of ${counted(knownBefore, 'document')} are missing from this run`;
+
+/** Adds a hint about what a scheduled run would do with the missing documents. */
+function reportScheduledRun(
+	submission: Submission,
+	memory: SourceMemory,
+	missing: string[],
+	isTooMany: boolean,
+): void {
+	const { maxGonePercent } = submission.settings;
+	const plan = isTooMany ? `disable none: more than ${maxGonePercent} %` : 'disable them';
+	submission.addHint(`${shareInWords(missing, memory)}. A scheduled run would ${plan}.`);
+}
+
+/** Records the error that more documents are missing than `maxGonePercent` allows. In a dry run, adds a hint. */
+async function reportTooMany(
+	submission: Submission,
+	memory: SourceMemory,
+	missing: string[],
+): Promise<void> {
+	const { first, settings } = submission;
+	const { dryRun, maxGonePercent } = settings;
+	const label = `"${first.labelOf('options.maxGonePercent')}"`;
+	const tooMany = `${shareInWords(missing, memory)}, more than ${label} allows (${maxGonePercent})`;
+	if (dryRun) return submission.addHint(`The next run would fail: ${tooMany}.`);
+	const examples = await examplesOf(missing, memory, 'name');
+	const percent = percentage(missing.length, memory.knownBefore);
+	const error = first.operationError(
+		`Nothing was disabled: ${tooMany}`,
+		`${allStored(submission)}Missing are for example ${examples}. If they are really gone from the source, set ${label} to ${percent} for one run.`,
+	);
+	submission.addSourceError(error);
+}
+
+const allStored = ({ isListing }: Submission) => (isListing ? '' : 'All that came is stored. ');
+
+/** Names some documents that earlier runs stored, by their names or keys, or else by their IDs. */
+async function examplesOf(ids: string[], { names }: SourceMemory, by: 'name' | 'key') {
+	const some = ids.slice(0, MAX_EXAMPLES);
+	const known = await names.of(some);
+	const examples = some.map((id) => known.get(id)?.[by] ?? id);
+	return examples.sort().join(', ');
+}
+
+/**
+ * Records the error that no document of this run was known before: its keys are probably made otherwise. A dry run, or
+ * a run that disables nothing in its mode, adds hints instead. Suggests no higher `maxGonePercent`, because that would
+ * disable all documents of the source.
+ */
+async function reportOtherKeys(
+	{ contents, submission }: SourceRun,
+	memory: SourceMemory,
+	missing: string[],
+): Promise<void> {
+	const { first, settings } = submission;
+	const known = counted(memory.knownBefore, 'known document');
+	const finding = `none of ${known} is in this run, whose keys differ from those before`;
+	const field = first.node.parameters.documentKeyField ? 'documentKeyField' : 'documentKey';
+	const look = `Compare "${first.labelOf(field)}" here and in the other node of this source`;
+	if (settings.dryRun)
+		return submission.addHint(`The next run would fail: ${finding}.`, `${look}.`);
+	if (!isInDisablingMode(submission))
+		return submission.addHint(`A scheduled run would disable none: ${finding}.`, `${look}.`);
+	const brought = [...contents.reports.values()].slice(0, MAX_EXAMPLES);
+	const now = compact(brought.map(({ key, id }) => key ?? id));
+	const before = await examplesOf(missing, memory, 'key');
+	const examples = [`Before, for example: ${before}`, now.length > 0 && `now: ${now.join(', ')}`];
+	const error = first.operationError(
+		`Nothing was disabled: ${finding}`,
+		`${allStored(submission)}${compact(examples).join('; ')}. ${look}, with the keys of earlier runs. If the keys are meant to be new, Document: Disable takes the old documents out, by their old keys and the same "${first.labelOf('sourceName')}".`,
+	);
+	submission.addSourceError(error);
+}
+
+const MODE_UNKNOWN =
+	'Disabled in a sub-workflow: this n8n does not say whether its parent was only tested, so it counts as scheduled.';
+
+const notAllDisabledHint = (failure: Failure) =>
+	asHint(`Documents that are gone were not all disabled. ${failureMessage(failure)}`);
+
+/** Returns why this run must disable no documents; `undefined` if it may. Renews the lease of the memory if overdue. */
+async function reasonToDisableNone(
+	{ contents, isProcessingBroken, submission }: SourceRun,
+	memory: SourceMemory,
+): Promise<string | undefined> {
+	const { emptyFiles, gaps, seen, withoutStableId } = contents;
+	const { first, signal, unassigned } = submission;
+	if (signal?.aborted) return 'the execution was stopped';
+	const failed = counted(gaps + unassigned, 'document was', 'documents were');
+	if (gaps + unassigned > 0) return `${failed} not read, or not stored for certain`;
+	if (isProcessingBroken) return 'the processing could not be started or followed';
+	if (emptyFiles > 0) return `${counted(emptyFiles, 'file')} of records held none`;
+	if (withoutStableId > 0) return `${counted(withoutStableId, 'document')} came without an ID`;
+	if (seen.size === 0) return 'the source brought no documents';
+	if (Number(first.context.getWorkflowDataProxy(0).$runIndex) > 0)
+		return 'the node ran more than once in this execution';
+	if (!memory.isUsable) return 'this run cannot be remembered';
+	const leaseFailure = await memory.check();
+	return leaseFailure && 'whether another run of this source is at work is not known';
+}
+
+/** Fewer missing documents than this are always allowed, with the exceptions in `exceedsShare`. */
+const ALWAYS_ALLOWED_BELOW = 10;
+
+/**
+ * Whether more documents are missing than `maxPercent` allows. Ignores the limit if only a few are missing. Even then,
+ * the limit applies if at least half of the documents are missing, or if `maxPercent` is 0.
+ */
+export function exceedsShare(missing: number, before: number, maxPercent: number): boolean {
+	const isFew = missing < ALWAYS_ALLOWED_BELOW && missing * 2 < before && maxPercent > 0;
+	return !isFew && percentage(missing, before) > maxPercent;
+}
+
+/** Returns a share in percent. Rounds up, because `disableMissing` suggests this number as a sufficient limit. */
+function percentage(part: number, whole: number): number {
+	return whole === 0 ? 0 : Math.ceil((part * 100) / whole);
+}
