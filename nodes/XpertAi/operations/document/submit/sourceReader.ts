@@ -15,10 +15,16 @@ import type { Submission } from './submission';
 /** Maximum number of documents that are passed on together. */
 const MAX_DOCUMENTS_IN_GROUP = 10;
 
+interface QueuedItem {
+	item: Item;
+	/** The documents of the item, if it was read in advance. */
+	documents?: SourceDocuments;
+}
+
 /** Reads the items of a source as documents that are ready to be compared and sent. */
 export class SourceReader {
-	/** Items of this source that the run has not handled yet. `documents` is set if the item was read in advance. */
-	readonly queue: Array<{ item: Item; documents?: SourceDocuments }> = [];
+	/** Items of this source that the run has not handled yet. */
+	readonly queue: QueuedItem[] = [];
 	/** Number of documents without a version, although the user filled in its field. */
 	versionless = 0;
 	/** Number of documents with a version. */
@@ -44,59 +50,95 @@ export class SourceReader {
 	 * @param isHashed whether to set `contentHash`, for the comparison with earlier runs
 	 */
 	async *documents(isHashed = false): AsyncGenerator<Document[]> {
-		const { submission } = this;
 		const group: Document[] = [];
-		this.queue.reverse();
-		while (!submission.signal?.aborted) {
-			const queued = this.queue.pop();
-			if (!queued) break;
-			const { item } = queued;
-			let count = 0;
+		for (const queued of this.takeQueued())
 			try {
-				const documents = queued.documents ?? submission.read(item);
-				const isFile = !Array.isArray(documents);
-				const isOver = () => isFile && submission.stoppedBy;
-				for await (const some of isFile ? documents : [documents]) {
-					for (const found of some) {
-						count += 1;
-						const document = this.prepare(found, item, isHashed);
-						if (document && (!document.file || (await this.hashFile(document))))
-							group.push(document);
-						// A file is passed on at once, so that its upload starts while the next file is read.
-						if (document?.file || group.length >= MAX_DOCUMENTS_IN_GROUP) yield group.splice(0);
-						if (isOver()) break;
-					}
-					if (isOver()) break;
-				}
-				if (count === 0 && isFile) {
-					this.contents.emptyFiles += 1;
-					submission.add({ outcome: 'noRecords' });
-				}
+				yield* this.readInto(group, queued, isHashed);
 			} catch (caught) {
 				// Does not throw, because the documents before the error must still be sent.
-				this.handleUnread(item, caught);
+				this.handleUnread(queued.item, caught);
 			}
-		}
 		yield group;
 	}
 
+	/** Takes one item after another from the queue, until the execution is stopped. */
+	private *takeQueued(): Generator<QueuedItem> {
+		// Reverses the queue once, because `shift` is slow for many items.
+		this.queue.reverse();
+		while (!this.submission.signal?.aborted) {
+			const queued = this.queue.pop();
+			if (!queued) return;
+			yield queued;
+		}
+	}
+
+	/** Reads the documents of an item into `group`. Yields and empties the group whenever it is to be passed on. */
+	private async *readInto(
+		group: Document[],
+		{ item, documents }: QueuedItem,
+		isHashed: boolean,
+	): AsyncGenerator<Document[]> {
+		const { submission } = this;
+		const found = documents ?? submission.read(item);
+		if (Array.isArray(found)) {
+			for (const one of found)
+				if (await this.addTo(group, one, item, isHashed)) yield group.splice(0);
+			return;
+		}
+		let isEmpty = true;
+		for await (const records of found)
+			for (const record of records) {
+				isEmpty = false;
+				if (await this.addTo(group, record, item, isHashed)) yield group.splice(0);
+				// The rest of the file is not read.
+				if (submission.stoppedBy) return;
+			}
+		if (!isEmpty) return;
+		this.contents.emptyFiles += 1;
+		submission.add({ outcome: 'noRecords' });
+	}
+
 	/**
-	 * Prepares a document for sending, and reports it as read.
+	 * Adds a document to the group if it must be sent, or else reports it.
 	 *
-	 * @returns undefined if the document must not be sent
+	 * @returns whether to pass on the group now
 	 */
-	private prepare(found: FoundDocument | ItemError, item: Item, isHashed: boolean) {
-		if (found instanceof Error) return this.handleUnread(item, found);
+	private async addTo(
+		group: Document[],
+		found: FoundDocument | ItemError,
+		item: Item,
+		isHashed: boolean,
+	): Promise<boolean> {
+		if (found instanceof Error) {
+			this.handleUnread(item, found);
+			return false;
+		}
+		const document = this.recordRead(found, item);
+		if (!document) return false;
+		if (isHashed) document.contentHash = hashOf(document, found.version);
+		if (!document.file || (await this.addFileToHash(document))) group.push(document);
+		// A file is passed on at once, so that its upload starts while the next file is read.
+		return document.file !== undefined || group.length >= MAX_DOCUMENTS_IN_GROUP;
+	}
+
+	/**
+	 * Makes a document that can be sent, and records it as read and as content of the source.
+	 *
+	 * @returns undefined if sending has stopped. Then the document is reported as not sent.
+	 */
+	private recordRead(found: FoundDocument, item: Item): Document | undefined {
 		const { submission } = this;
 		const isTracked = submission.settings.output !== 'summary';
 		const document = readyDocument(found, item, this.place, isTracked);
 		const { unusedColumns } = found;
 		submission.add({ outcome: 'read', report: document.report, unusedColumns });
-		if (!submission.canSend) return void this.outcomes.handleFact({ outcome: 'notSent', document });
+		if (!submission.canSend) {
+			this.outcomes.handleFact({ outcome: 'notSent', document });
+			return undefined;
+		}
 		this.contents.recordSeen(document);
 		this.countVersion(found);
 		submission.tally.inputHints.missingMetadata += found.missingMetadata ?? 0;
-		if (isHashed) document.contentHash = hashOf(document, found.version);
 		return document;
 	}
 
@@ -107,13 +149,17 @@ export class SourceReader {
 		if (this.versions.size < 2) this.versions.add(version);
 	}
 
-	/** Adds the content of the file to the hash, unless it is the hash of a version. Returns whether this was possible. */
-	private async hashFile(document: Document): Promise<boolean> {
+	/**
+	 * Adds the content of the file to `contentHash`, unless this is the hash of a version or unset.
+	 *
+	 * @returns false if the file cannot be read. Then the document is reported as unreadable.
+	 */
+	private async addFileToHash(document: Document): Promise<boolean> {
 		const { contentHash = '', file } = document;
 		if (!file || !contentHash.startsWith(MARKS.content)) return true;
-		const given = createHash('sha256').update(contentHash);
+		const begun = createHash('sha256').update(contentHash);
 		try {
-			const { content, digest = given } = await file(given);
+			const { content, digest = begun } = await file(begun);
 			if (Buffer.isBuffer(content)) digest.update(content);
 			document.contentHash = MARKS.content + digest.digest('binary');
 			return true;
@@ -123,8 +169,8 @@ export class SourceReader {
 		}
 	}
 
-	/** Records a document that could not be read. If the key is known, the document counts as present in the source. */
-	private handleUnread(item: Item, caught: unknown): undefined {
+	/** Records a document that could not be read. If its key is known, the document counts as present in the source. */
+	private handleUnread(item: Item, caught: unknown): void {
 		const key = isObject(caught) ? rejectedKeys.get(caught) : undefined;
 		if (key === undefined) this.contents.gaps += 1;
 		else this.contents.recordSeenAs(derivedId(this.place.owner, key), 'unreadable');
