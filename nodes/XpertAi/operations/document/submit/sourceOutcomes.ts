@@ -1,8 +1,8 @@
 import { asJson } from '../../../execution/outputs';
-import type { Fact } from '../../../ingest/facts';
+import type { DocumentFact, Fact } from '../../../ingest/facts';
 import type { SourceMemory } from '../../../ingest/memory';
 import type { Processing } from '../../../ingest/processing';
-import { processingState } from '../../../ingest/statuses';
+import { processingState, type ProcessingStatus } from '../../../ingest/statuses';
 import type { DocumentReport } from './outcomes';
 import type { Document } from './readyDocument';
 import type { SourceContents } from './sourceContents';
@@ -41,29 +41,54 @@ export class SourceOutcomes {
 		if (fact.outcome === 'processed') return this.handleProcessed(fact);
 		if ('document' in fact) this.endStartedNow(fact.document.id);
 		// A document in `startedNow` is recorded when its processing ends.
-		if (this.startsNow(fact)) return;
+		if (this.tryStartNow(fact)) return;
 		this.submission.add(fact);
 		this.contents.recordGap(fact);
 		this.submission.circuitBreaker.count(fact);
-		if (!('document' in fact)) return;
+		if ('document' in fact) this.handleOutcome(fact);
+	}
+
+	/** Records the outcome of a document in the memory, and starts its processing if needed. */
+	private handleOutcome(fact: DocumentFact<DocumentReport>): void {
 		const { document } = fact;
 		this.contents.release(document.id, document.report);
-		const { id, contentHash = '', report, lacksStableId } = document;
-		const memory = lacksStableId ? undefined : this.memory;
-		if (fact.outcome === 'stored') {
-			if (lacksStableId) this.contents.withoutStableId += 1;
-			memory?.recordStored(id, contentHash, nameOrKey(document));
-			// Uses the ID in the answer, because the server may keep an earlier ID of the document.
-			const { id: storedId } = asJson(fact.record);
-			const isFollowed = report.isTracked || report.isUploaded;
-			// A disabled document needs no processing, because assistants must not find it.
-			if (document.record.disabled) memory?.known.markProcessed(id);
-			else this.startProcessing(String(storedId), isFollowed ? report : undefined);
-		} else if (fact.outcome === 'unchanged') {
-			memory?.names.add(id, nameOrKey(document));
-			const state = processingState(fact.status);
-			if (fact.status && ['running', 'none'].includes(state)) this.startProcessing(id, report);
-		} else if (fact.outcome !== 'unknown' && 'failure' in fact) memory?.recordRejected(id);
+		switch (fact.outcome) {
+			case 'stored':
+				return this.handleStored(document, fact.record);
+			case 'unchanged':
+				return this.handleUnchanged(document, fact.status);
+			case 'rejected':
+			case 'notSent':
+				if (fact.failure) this.memoryFor(document)?.recordRejected(document.id);
+		}
+	}
+
+	/** @param storedRecord the record in the server's answer */
+	private handleStored(document: Document, storedRecord: unknown): void {
+		const { contentHash = '', id, lacksStableId, record, report } = document;
+		const memory = this.memoryFor(document);
+		if (lacksStableId) this.contents.withoutStableId += 1;
+		memory?.recordStored(id, contentHash, nameOrKey(document));
+		// A disabled document needs no processing, because assistants must not find it.
+		if (record.disabled) return memory?.known.markProcessed(id);
+		// Uses the ID in the answer, because the server may keep an earlier ID of the document.
+		const { id: storedId } = asJson(storedRecord);
+		// The report of a file is kept until its processing ends, because the advice about a failure needs the file name.
+		const isReportKept = report.isTracked || report.isUploaded;
+		this.startProcessing(String(storedId), isReportKept ? report : undefined);
+	}
+
+	private handleUnchanged(document: Document, status?: ProcessingStatus): void {
+		const { id, report } = document;
+		this.memoryFor(document)?.names.add(id, nameOrKey(document));
+		const state = processingState(status);
+		// A document that is still in process is followed. Without a status, storing was enough.
+		if (status && (state === 'running' || state === 'none')) this.startProcessing(id, report);
+	}
+
+	/** The memory, if later runs can recognize the document. */
+	private memoryFor({ lacksStableId }: Document): SourceMemory | undefined {
+		return lacksStableId ? undefined : this.memory;
 	}
 
 	/** Records the documents whose processing has ended since the last call. */
@@ -92,11 +117,11 @@ export class SourceOutcomes {
 
 	/**
 	 * Starts the processing of an unchanged document that an earlier run stored without processing. Does nothing if
-	 * this run does not wait for processing, or if `startedNow` is full. In these cases, `handleFact` starts the processing.
+	 * this run does not wait for processing, or if `startedNow` is full. In these cases, `handleUnchanged` starts it.
 	 *
 	 * @returns whether the document was added to `startedNow`
 	 */
-	private startsNow(fact: Fact<DocumentReport>): boolean {
+	private tryStartNow(fact: Fact<DocumentReport>): boolean {
 		const { waitMs } = this.submission.settings;
 		const isStored = fact.outcome === 'unchanged' && fact.status;
 		if (!isStored || processingState(fact.status) !== 'none') return false;
