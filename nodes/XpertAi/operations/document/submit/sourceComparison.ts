@@ -98,39 +98,51 @@ export class SourceComparison {
 	}
 
 	/**
-	 * Yields the documents of this source with their hashes. For a new source, looks for documents that the server
-	 * already has. Adds hints about these documents, until a run has ended that has told the user.
+	 * Yields the documents of this source with their hashes. Before the documents of a new source, looks for documents
+	 * that the server already has.
 	 */
 	private async *hashedDocuments(): AsyncGenerator<Document[]> {
-		const { memory, reader, submission } = this.compared;
+		const { memory, reader } = this.compared;
 		const documents = reader.documents(true);
-		const isUnversioned = ({ contentHash = '', id }: Document) =>
-			contentHash.startsWith(MARKS.version) && memory.known.hasMark(id, MARKS.content);
 		const held = memory.isNew ? await firstDocuments(documents) : [];
-		if (held.length > 0) await this.checkStored(held.slice(0, MAX_CHECKED));
-		// Set by `checkStored`, or by an earlier run that could not tell the user.
-		const { stored = 0, twice = 0 } = memory.unsaid ?? {};
-		submission.addCountedHint(stored, STORED_BEFORE);
-		// If a linked node has another source, these documents may be the only copies.
-		if (!submission.settings.otherSource) submission.addCountedHint(twice, STORED_TWICE);
+		if (held.length > 0) await this.recordStoredBefore(held.slice(0, MAX_CHECKED));
+		this.addStoredBeforeHints();
 		// The memory is new, so it knows no held document as stored without a version.
 		yield held;
 		for await (const group of documents) {
-			this.unversioned += group.filter(isUnversioned).length;
+			this.unversioned += group.filter((document) => this.isUnversioned(document)).length;
 			yield group;
 		}
 	}
 
-	private async checkStored(documents: Document[]): Promise<void> {
+	/** Whether a document has a version, but was stored without it. */
+	private isUnversioned({ contentHash = '', id }: Document): boolean {
+		const { known } = this.compared.memory;
+		return contentHash.startsWith(MARKS.version) && known.hasMark(id, MARKS.content);
+	}
+
+	/**
+	 * Looks for documents of a new source on the server. Records how many are stored under their IDs, and how many are
+	 * also found under the IDs that they have without a Source Name.
+	 */
+	private async recordStoredBefore(documents: Document[]): Promise<void> {
 		const { knowledgebaseId, memory, sourceName } = this.compared;
 		const ids = documents.flatMap(({ id, lacksStableId }) => (lacksStableId ? [] : id));
 		const keys = sourceName === '' ? [] : compact(map(documents, 'key'));
-		// The IDs that these documents have if they were stored without a Source Name.
-		const otherIds = keys.map((key) => derivedId(knowledgebaseId, key));
-		const { statuses } = await this.statusesOf([...ids, ...otherIds]);
+		const unnamedIds = keys.map((key) => derivedId(knowledgebaseId, key));
+		const { statuses } = await this.statusesOf([...ids, ...unnamedIds]);
 		const stored = ids.filter((id) => statuses.has(id.toLowerCase())).length;
 		// Documents in the state `none` are not counted, because assistants do not find them.
-		const twice = otherIds.filter((id) => processingState(statuses.get(id)) !== 'none').length;
+		const twice = unnamedIds.filter((id) => processingState(statuses.get(id)) !== 'none').length;
 		if (stored + twice > 0) memory.recordUnsaid({ stored, twice });
+	}
+
+	/** Adds hints about what this run or an earlier run has recorded, if no earlier run could tell the user. */
+	private addStoredBeforeHints(): void {
+		const { memory, submission } = this.compared;
+		const { stored = 0, twice = 0 } = memory.unsaid ?? {};
+		submission.addCountedHint(stored, STORED_BEFORE);
+		// If a linked node has another source, these documents may be the only copies.
+		if (!submission.settings.otherSource) submission.addCountedHint(twice, STORED_TWICE);
 	}
 }

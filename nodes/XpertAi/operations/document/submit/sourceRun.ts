@@ -4,6 +4,7 @@ import { JOURNAL_BYTES, SourceMemory } from '../../../ingest/memory';
 import { Processing } from '../../../ingest/processing';
 import { Storer } from '../../../ingest/storing';
 import { uploadFiles } from '../../../ingest/uploads';
+import type { Failure } from '../../../transport/failure';
 import { UPLOAD_SECONDS } from '../../shared/fields';
 import { documentsError } from './documentErrors';
 import type { DocumentReport } from './outcomes';
@@ -63,7 +64,7 @@ export class SourceRun {
 		return knowledgebaseRoutes(this.knowledgebaseId, send, settings, signal);
 	}
 
-	/** What earlier runs of this source stored. Unset if this run uses no memory. */
+	/** What earlier runs of this source stored. Unset if this run uses no memory, or has not opened it yet. */
 	get memory(): SourceMemory | undefined {
 		return this.outcomes.memory;
 	}
@@ -140,14 +141,12 @@ export class SourceRun {
 
 	/** Reports what the next run would do with each document. Changes nothing on the server. */
 	async plan(): Promise<void> {
-		const { contents, reader, submission } = this;
+		const { contents, submission } = this;
 		const memory = this.newMemory();
 		this.memory = memory;
 		if (submission.settings.remembers) await memory.open('to read');
-		const { holder, sendFailure: failure } = memory;
-		if (failure)
-			for (const { item } of reader.queue.splice(0))
-				submission.addFailedItem(item, documentsError(item, failure));
+		if (memory.sendFailure) this.failQueuedItems(memory.sendFailure);
+		const { holder } = memory;
 		if (holder) {
 			const held = `Another run of this source is at work, or was stopped: ${holder.by}`;
 			submission.addHint(asHint(`${held}, since ${holder.since}`));
@@ -159,6 +158,12 @@ export class SourceRun {
 			submission.add({ outcome: 'planned', plan, report, id });
 			contents.release(id, report);
 		}
+	}
+
+	/** Reports all items as failed. If the memory cannot be read, they cannot be compared. */
+	private failQueuedItems(failure: Failure): void {
+		for (const { item } of this.reader.queue.splice(0))
+			this.submission.addFailedItem(item, documentsError(item, failure));
 	}
 
 	private compareWith(memory: SourceMemory): SourceComparison {
