@@ -82,14 +82,15 @@ export function processingAdvice(reason: string, name = ''): string {
 		: `${state} Replace the file, as it may be damaged, empty or locked, and run it again.`;
 }
 
-/** The error to report for a document, if there is one. */
-export function errorOf(report: DocumentReport): ItemError | undefined {
+/** The error to report for a document; undefined if it did not fail. */
+export function reportedError(report: DocumentReport): ItemError | undefined {
 	const { item, name, outcome, error, reason, end } = report;
 	if (error) return error;
 	if (outcome === 'notSent') {
 		const advice = `The hints of the node say why. With 0 in "${item.labelOf('tuning.stopAfterFailures')}" it sends all the same.`;
 		return item.operationError(reason ?? NOT_SENT, reason ? undefined : advice);
 	}
+	// A replaced document is an item like others. Only a node with an error output tells it apart there.
 	if (outcome === 'replaced')
 		return item.context.getNode().onError === 'continueErrorOutput'
 			? item.operationError(REPLACED, REPLACED_ADVICE)

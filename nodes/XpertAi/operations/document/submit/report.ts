@@ -3,7 +3,7 @@ import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import type { ItemError } from '../../../execution/apiError';
 import { type AnswerOutput, rawOutput } from '../../../execution/outputs';
-import { errorOf, processingAdvice } from './documentErrors';
+import { reportedError, processingAdvice } from './documentErrors';
 import { type DocumentReport, OUTCOMES, PLANS } from './outcomes';
 import type { Submission } from './submission';
 import { INPUT_HINTS } from './tally';
@@ -44,7 +44,7 @@ export function documentItem(report: DocumentReport, output: AnswerOutput): INod
 	const facts: IDataObject = { name, outcome, ...processing, key, id, ...sent, plan };
 	const known: IDataObject = {};
 	for (const name of keys(facts)) if (facts[name] !== undefined) known[name] = facts[name];
-	const error = errorOf(report);
+	const error = reportedError(report);
 	if (error && outcome === 'unknown') error.message = `${error.message}. ${MAY_BE_STORED}`;
 	if (error) return [item.failed(error, facts)];
 	const isRaw = record && !output.simplify && outcome !== 'replaced';
@@ -180,7 +180,7 @@ function notFoundHint(submission: Submission): string[] {
 export function stopError(submission: Submission, stopped: DocumentReport): ItemError {
 	const { counts, inputHints, failed } = submission.tally;
 	const { item } = stopped;
-	const error = errorOf(stopped) ?? item.operationError('A document was not stored');
+	const error = reportedError(stopped) ?? item.operationError('A document was not stored');
 	const names = failed.flatMap(({ name, outcome }) => {
 		if (name === undefined || outcome === 'stored') return [];
 		return outcome === 'unknown' ? `${name} (stored or not)` : name;

@@ -5,6 +5,7 @@ import type { ItemError } from '../../../execution/apiError';
 import { asJson } from '../../../execution/outputs';
 import type { DocumentFact, ReadyDocument } from '../../../ingest/facts';
 import { notFoundReason, type ProcessingEnd, processingEndOf } from '../../../ingest/statuses';
+import type { Failure } from '../../../transport/failure';
 import { affectsAll, documentsError, plainFailure } from './documentErrors';
 import {
 	type DocumentReport,
@@ -172,33 +173,54 @@ function addReplaced(tally: Tally, report: DocumentReport): void {
 	if (isOnServer(report.outcome)) recount(tally, report.outcome, 'replaced', report);
 }
 
-/** Adds the outcome of a readable document to the tally. */
+/**
+ * Adds the outcome of a readable document to the tally.
+ *
+ * @returns the document, if its upload or its storing failed
+ */
 function addOutcome(
 	tally: Tally,
 	fact: Exclude<DocumentFact<DocumentReport>, { outcome: 'unreadable' }>,
 	settings: TallySettings,
 ): DocumentReport | undefined {
 	const { document, outcome } = fact;
-	const { isUploaded, report, record: sent } = document;
-	const isDisabled = outcome === 'stored' && sent.disabled === true;
+	const { report, record } = document;
+	const isDisabled = outcome === 'stored' && record.disabled === true;
 	countOutcome(tally, report, isDisabled ? 'disabled' : outcome);
 	if (outcome === 'stored' || outcome === 'unknown') countInputHints(tally, document);
-	if (outcome === 'unchanged') report.end = fact.status && processingEndOf(fact.status);
-	else if (outcome === 'stored') {
-		const record = asJson(fact.record);
-		report.record = settings.simplify ? { id: record.id, name: record.name } : record;
-		const { status, attempts, batch } = fact;
-		report.sent = { status, attempts, batch };
-	} else if (fact.failure) {
-		const failure = plainFailure(document, fact.failure);
-		report.sent = { status: failure.status, ...pick(fact, 'attempts', 'batch') };
-		const id = isUploaded ? undefined : sent.storageFileId;
-		const ids = id ? [{ field: '"Storage File ID"', id }] : [];
-		report.affectsAll = affectsAll(failure, id);
-		return addFailure(tally, report, documentsError(report.item, failure, ids));
-	} else report.reason = fact.reason;
-	return undefined;
+	switch (fact.outcome) {
+		case 'stored': {
+			const stored = asJson(fact.record);
+			report.record = settings.simplify ? { id: stored.id, name: stored.name } : stored;
+			report.sent = pick(fact, 'status', 'attempts', 'batch');
+			return undefined;
+		}
+		case 'unchanged':
+			report.end = fact.status && processingEndOf(fact.status);
+			return undefined;
+		default:
+			if (fact.failure) return addRequestFailure(tally, fact);
+			report.reason = fact.reason;
+			return undefined;
+	}
 }
+
+/** Records why the request to upload or to store a document failed. */
+function addRequestFailure(
+	tally: Tally,
+	{ document, failure: given, attempts, batch }: FailedRequest,
+): DocumentReport {
+	const { isUploaded, report, record } = document;
+	const failure = plainFailure(document, given);
+	report.sent = { status: failure.status, attempts, batch };
+	// Only a file ID that the user gave can be wrong.
+	const fileId = isUploaded ? undefined : record.storageFileId;
+	report.affectsAll = affectsAll(failure, fileId);
+	const ids = fileId ? [{ field: '"Storage File ID"', id: fileId }] : [];
+	return addFailure(tally, report, documentsError(report.item, failure, ids));
+}
+
+type FailedRequest = Extract<DocumentFact<DocumentReport>, { failure: Failure }>;
 
 /** Adds the processing state of a stored document to the tally. */
 function addProcessed(tally: Tally, id: string, end: ProcessingEnd, report?: DocumentReport): void {
@@ -211,7 +233,11 @@ function addProcessed(tally: Tally, id: string, end: ProcessingEnd, report?: Doc
 	listFailed(tally, { ...pick(report, 'name', 'key'), id, outcome: 'stored', reason });
 }
 
-/** Records the error of a document. */
+/**
+ * Records the error of a document.
+ *
+ * @returns the document
+ */
 function addFailure(tally: Tally, report: DocumentReport, error: ItemError): DocumentReport {
 	report.error = error;
 	const status = report.sent?.status;
