@@ -12,7 +12,7 @@ import type { Item } from '../../../../execution/item';
 import type { DocumentRecord } from '../../../../payloads/document';
 import { isHtml } from '../../../../transport/answer';
 import { type FileContent, otherContent, textContent } from './fileContent';
-import { fileType, type FileType, OLD_OFFICE, shownFormat } from './fileType';
+import { detectFormat, fileType, type FileType } from './fileType';
 import type { FoundDocument } from './found';
 import { readyRecord } from './readyRecord';
 
@@ -34,29 +34,53 @@ export function textDocument(item: Item, given: Named, text: string): FoundDocum
 
 /** Makes a document from a binary field. Text is converted to UTF-8, the only encoding that servers read. */
 export function binaryDocument(item: Item, given: Named, field: BinaryField): FoundDocument {
-	const mimeType = given.mimeType ?? field.binary.mimeType;
-	const named = fileType(given.name, mimeType, given.type);
-	const reject = (issue: string) => throwFileIssue(item, field, issue);
-	const readOnce = async (digest?: Hash) =>
-		await openOnce(item, field, async (head, pieces) => {
-			const shown = shownFormat(head, named, field);
-			if (shown === OLD_OFFICE && !given.type) reject(shown);
-			const isOther = shown !== undefined && shown !== named.extension;
-			const isByHand = given.type ?? given.mimeType;
-			const file = isOther && !isByHand ? fileType(`${given.name}.${shown}`) : named;
-			const opened = { item, field, pieces };
-			const read = file.isText
-				? await textContent(opened, mimeType, digest)
-				: await otherContent(opened, digest);
-			const { content } = read;
-			const size = Buffer.isBuffer(content) ? content.length : content.size;
-			if (size === 0) reject('is empty: nothing could be found in it');
-			if (file.extension === 'xlsx' && shown !== 'xlsx' && !given.type) reject(NO_WORKBOOK);
-			return { ...read, file };
-		});
-	let reading: ReturnType<typeof readOnce> | undefined;
-	return fileDocument(item, given, named, async (digest) => await (reading ??= readOnce(digest)));
+	const named = fileType(given.name, given.mimeType ?? field.binary.mimeType, given.type);
+	let reading: ReturnType<typeof readBinary> | undefined;
+	// Read once, although a run may need the content twice: for the hash, and for the upload.
+	const read = async (digest?: Hash) =>
+		await (reading ??= readBinary(item, given, field, named, digest));
+	return fileDocument(item, given, named, read);
 }
+
+/**
+ * Reads a stored file, and determines its type by its content.
+ *
+ * @throws NodeOperationError if the file is empty, or servers cannot read its format. A Type that the user entered
+ * allows any format.
+ */
+async function readBinary(
+	item: Item,
+	given: Named,
+	field: BinaryField,
+	named: FileType,
+	digest?: Hash,
+): Promise<FileContent & { file: FileType }> {
+	return await openOnce(item, field, async (head, pieces) => {
+		const detected = detectFormat(head, named, field);
+		if (detected.isOldOffice && !given.type) throwFileIssue(item, field, OLD_OFFICE);
+		const file = typeByContent(given, named, detected.extension);
+		const opened = { item, field, pieces };
+		const read = file.isText
+			? await textContent(opened, given.mimeType ?? field.binary.mimeType, digest)
+			: await otherContent(opened, digest);
+		const { content } = read;
+		const size = Buffer.isBuffer(content) ? content.length : content.size;
+		if (size === 0) throwFileIssue(item, field, 'is empty: nothing could be found in it');
+		const isNoWorkbook = file.extension === 'xlsx' && detected.extension !== 'xlsx';
+		if (isNoWorkbook && !given.type) throwFileIssue(item, field, NO_WORKBOOK);
+		return { ...read, file };
+	});
+}
+
+/** The type of a file by its content, if the user entered neither a type nor a MIME type. */
+function typeByContent(given: Named, named: FileType, detected?: string): FileType {
+	const isByHand = given.type ?? given.mimeType;
+	if (isByHand || detected === undefined || detected === named.extension) return named;
+	return fileType(`${given.name}.${detected}`);
+}
+
+const OLD_OFFICE =
+	'is of an old Office format, or locked with a password: servers cannot read it. Save it as .docx, .xlsx or .pptx, without a password';
 
 const NO_WORKBOOK = 'is no .xlsx workbook inside: nothing could be found. Save it as .xlsx again';
 
@@ -81,8 +105,9 @@ function fileDocument(
 			type: isTable ? type : (given.type ?? type),
 		});
 	const { hadNul, ...ready } = recordOf(named);
-	const readFile = async (given?: Hash) => {
-		const { content, digest, file, hadNul: fileHadNul } = await read(given);
+	const readFile = async (begun?: Hash) => {
+		const { content, digest, file, hadNul: fileHadNul } = await read(begun);
+		// The content may show another format than the name.
 		const { record } = file === named ? ready : recordOf(file);
 		const fields = pick(record, ['name', 'type', 'mimeType']);
 		const name = fields.name ?? '';

@@ -1,3 +1,5 @@
+import { compact } from 'lodash';
+
 import {
 	type BinaryField,
 	documentExtension,
@@ -7,37 +9,42 @@ import {
 import { isTextHead } from '../../../../execution/fileText';
 import { isHtml } from '../../../../transport/answer';
 
-export const OLD_OFFICE =
-	'is of an old Office format, or locked with a password: servers cannot read it. Save it as .docx, .xlsx or .pptx, without a password';
-
 const ZIP_FORMATS = ['docx', 'epub', 'pptx', 'xlsx'];
 
+/** The format that the first bytes of a file show. `extension` is unset if they show none. */
+export interface DetectedFormat {
+	extension?: string;
+	/** Whether it is an old Office format. Servers cannot read such files. */
+	isOldOffice?: boolean;
+}
+
 /**
- * Detects the format of a file from its first bytes.
+ * Detects the format of a file from its first bytes. Detects no text formats, unless the name is that of an old Office
+ * file.
  *
  * @param named the format that the file name and the MIME type give
- * @returns the file extension or OLD_OFFICE; `undefined` if the bytes show no format, or text under a fitting name
  */
-export function shownFormat(
+export function detectFormat(
 	head: Buffer,
-	{ extension, isText }: FileType,
+	named: FileType,
 	{ binary: { fileName = '', mimeType } }: BinaryField,
-): string | undefined {
+): DetectedFormat {
 	const bytes = head.toString('latin1');
-	if (bytes.startsWith('\xd0\xcf\x11\xe0')) return OLD_OFFICE;
+	if (bytes.startsWith('\xd0\xcf\x11\xe0')) return { isOldOffice: true };
 	const readsAsText = isTextHead(head, mimeType);
-	if (/^\s*%PDF-/.test(bytes)) return 'pdf';
+	if (/^\s*%PDF-/.test(bytes)) return { extension: 'pdf' };
 	// Some PDFs have extra bytes before `%PDF-`. Text files may mention `%PDF-`.
-	if (bytes.includes('%PDF-') && !(isText && readsAsText)) return 'pdf';
-	const [, old] = /\.(doc|ppt|xls)$/i.exec(fileName) ?? [];
-	const oldAsNew = old && `${old.toLowerCase()}x`;
-	if (bytes.startsWith('PK'))
-		return [extension, fileType('', mimeType).extension, oldAsNew].find(
-			(one) => one !== undefined && ZIP_FORMATS.includes(one),
-		);
+	if (bytes.includes('%PDF-') && !(named.isText && readsAsText)) return { extension: 'pdf' };
+	const [, oldExtension] = /\.(doc|ppt|xls)$/i.exec(fileName) ?? [];
+	// All these formats begin as a ZIP file, so the name or the MIME type must tell which one it is.
+	if (bytes.startsWith('PK')) {
+		const newExtension = oldExtension && `${oldExtension.toLowerCase()}x`;
+		const likely = compact([named.extension, fileType('', mimeType).extension, newExtension]);
+		return { extension: likely.find((one) => ZIP_FORMATS.includes(one)) };
+	}
 	// A text that is named like an old Office file, e.g. an HTML page called `report.xls`.
-	if (!old || extension !== undefined || !readsAsText) return undefined;
-	return isHtml(bytes) ? 'html' : 'txt';
+	const isTextInOldName = oldExtension && named.extension === undefined && readsAsText;
+	return isTextInOldName ? { extension: isHtml(bytes) ? 'html' : 'txt' } : {};
 }
 
 /**
