@@ -3,7 +3,7 @@ import { attempt } from 'lodash';
 import { identityText } from '../../../../execution/identity';
 import type { Item } from '../../../../execution/item';
 import { unsignedAddress } from '../../../../payloads/document';
-import { settingsOf } from './documentSettings';
+import { readDocumentSettings } from './documentSettings';
 import type { FoundDocument } from './found';
 import { readyRecord } from './readyRecord';
 import { NAME_PARAMETER } from './text';
@@ -17,7 +17,7 @@ export function readAddress(item: Item): FoundDocument {
 			url,
 		);
 	const name = item.text(NAME_PARAMETER).trim() || lastPart(new URL(url));
-	const { record, missingMetadata } = settingsOf(item);
+	const { record, missingMetadata } = readDocumentSettings(item);
 	const ready = readyRecord(item, { name, fileUrl: url, ...record });
 	return { ...ready, key: unsignedAddress(url), missingMetadata };
 }

@@ -36,33 +36,39 @@ export const RECORD_FIELD_NAMES = {
  * @returns the record, and the number of metadata values that were left out
  * @throws NodeOperationError naming the setting
  */
-export function settingsOf(item: Item, directory = '') {
+export function readDocumentSettings(item: Item, directory = '') {
 	const chosen = item.parameter('documentSettings');
+	const hasFolder = isJsonObject(chosen) && 'folder' in chosen;
 	const folderField = fieldName(['folder'], RECORD_FIELD_NAMES);
 	const documentSettings = isJsonObject(chosen)
 		? { ...chosen, folder: presentOrEmpty(item, folderField, chosen.folder) }
 		: chosen;
 	const fields = SETTINGS_FIELDS;
-	const checkedSettings = item.check(groupSchema(fields), { documentSettings }, { fields });
-	const settings = (checkedSettings.documentSettings ?? {}) as FieldValues;
+	const typed = item.check(groupSchema(fields), { documentSettings }, { fields });
+	const settings = (typed.documentSettings ?? {}) as FieldValues;
 	const parserConfig = pick(settings, PARSER_SETTINGS);
+	const folder = folderOf(settings, directory);
+	const given = {
+		...pick(settings, 'metadata', 'mimeType', 'type'),
+		// An empty Folder setting takes the document out of its current folder.
+		...((folder || hasFolder) && { folder }),
+		...(!isEmpty(parserConfig) && { parserConfig }),
+	};
 	let missingMetadata = isMetadataMissing(item, chosen) ? 1 : 0;
-	const rows = valuesOfRows(item, 'Metadata Rows', settings.metadataRows, {
+	const metadataRows = valuesOfRows(item, 'Metadata Rows', settings.metadataRows, {
 		whenEmpty: () => undefined,
 		whenMissing: () => void (missingMetadata += 1),
 	});
+	const record = item.check(documentWith(given), given, RECORD_FIELD_NAMES);
+	if (isEmpty(metadataRows)) return { record, missingMetadata };
+	const metadata = { ...record.metadata, ...metadataRows };
+	return { record: { ...record, metadata }, missingMetadata };
+}
+
+/** The folder setting, and below it the directory of the file if "Folder From Directory" is on. */
+function folderOf({ folder, folderFromDirectory }: FieldValues, directory: string): string {
 	const path = directory.replaceAll('\\', '/').replace(/^[a-z]:/i, '');
-	const folders = [settings.folder, settings.folderFromDirectory && path];
-	const folder = folders.filter(Boolean).join('/');
-	const record = {
-		...pick(settings, 'metadata', 'mimeType', 'type'),
-		// An empty Folder setting takes the document out of its current folder.
-		...((folder || (isJsonObject(chosen) && 'folder' in chosen)) && { folder }),
-		...(!isEmpty(parserConfig) && { parserConfig }),
-	};
-	const checked = item.check(documentWith(record), record, RECORD_FIELD_NAMES);
-	const metadata = { ...checked.metadata, ...rows };
-	return { record: isEmpty(rows) ? checked : { ...checked, metadata }, missingMetadata };
+	return [folder, folderFromDirectory && path].filter(Boolean).join('/');
 }
 
 /** Whether the expression of the setting Metadata gave nothing. */

@@ -1,6 +1,6 @@
 import { binaryOf } from '../../../../execution/binary';
 import type { Item } from '../../../../execution/item';
-import { settingsOf } from './documentSettings';
+import { readDocumentSettings } from './documentSettings';
 import { binaryDocument } from './fileDocument';
 import type { FoundDocument } from './found';
 import { NAME_PARAMETER } from './text';
@@ -9,7 +9,7 @@ export function readFile(item: Item): FoundDocument {
 	const field = binaryOf(item);
 	const { fileName, directory = '' } = field.binary;
 	const name = item.text(NAME_PARAMETER).trim() || fileName || field.property;
-	const { record, missingMetadata } = settingsOf(item, directory);
+	const { record, missingMetadata } = readDocumentSettings(item, directory);
 	return { ...binaryDocument(item, { ...record, name }, field), missingMetadata };
 }
 

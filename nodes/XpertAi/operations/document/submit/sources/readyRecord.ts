@@ -23,9 +23,8 @@ const CHUNK_OVERLAP = 200;
 const NUL_IN_JSON = /(?<!\\)((?:\\\\)*)\\u0000/g;
 
 /**
- * Prepares a record for the server. Adds a text splitter, converts dates in the metadata to UTC, sorts the keys, and
+ * Prepares a record for the server: adds a text splitter, converts dates in the metadata to UTC, sorts the keys, and
  * removes U+0000.
- * The dates are in UTC so that filters can compare them.
  *
  * @throws NodeOperationError if the chunk size or overlap is not valid, or the record cannot be written as JSON
  */
@@ -35,23 +34,36 @@ export function readyRecord(
 	fieldNames: FieldNames = RECORD_FIELD_NAMES,
 ): Pick<FoundDocument, 'record' | 'json' | 'hadNul'> {
 	const split = withTextSplitter(given);
-	const { metadata, parserConfig } = split;
-	const size = parserConfig?.chunkSize ?? CHUNK_SIZE;
-	const overlap = parserConfig?.chunkOverlap ?? 0;
-	const reject = (setting: string, issue: string, value: number) =>
-		item.throwIssue({ field: fieldName(['parserConfig', setting], fieldNames), issue, value });
-	if (size <= 0) reject('chunkSize', 'must be more than 0', size);
-	if (overlap < 0 || overlap >= size)
-		reject('chunkOverlap', `must be from 0 to less than the chunk size (${size})`, overlap);
-	const hasDate = Object.values(metadata ?? {}).some((value) => utcText(value) !== value);
-	const dated = hasDate ? { ...split, metadata: mapValues(metadata, utcText) } : split;
+	checkChunkSizes(item, split, fieldNames);
 	// Runs compare the JSON, in which the order of the keys says nothing.
-	const record = withSortedKeys(dated);
+	const record = withSortedKeys(withUtcDates(split));
 	const json = item.jsonText(record, fieldNames);
 	const cleaned = json.replace(NUL_IN_JSON, '$1');
 	return cleaned === json
 		? { record, json }
 		: { record: JSON.parse(cleaned) as DocumentRecord, json: cleaned, hadNul: true };
+}
+
+/** @throws NodeOperationError if the chunk size or overlap is not valid */
+function checkChunkSizes(
+	item: Item,
+	{ parserConfig }: DocumentRecord,
+	fieldNames: FieldNames,
+): void {
+	const size = parserConfig?.chunkSize ?? CHUNK_SIZE;
+	const overlap = parserConfig?.chunkOverlap ?? 0;
+	const throwIssue = (setting: string, issue: string, value: number) =>
+		item.throwIssue({ field: fieldName(['parserConfig', setting], fieldNames), issue, value });
+	if (size <= 0) throwIssue('chunkSize', 'must be more than 0', size);
+	if (overlap < 0 || overlap >= size)
+		throwIssue('chunkOverlap', `must be from 0 to less than the chunk size (${size})`, overlap);
+}
+
+/** Converts dates in the metadata to UTC, so that filters can compare them. */
+function withUtcDates(record: DocumentRecord): DocumentRecord {
+	const { metadata } = record;
+	const hasDate = Object.values(metadata ?? {}).some((value) => utcText(value) !== value);
+	return hasDate ? { ...record, metadata: mapValues(metadata, utcText) } : record;
 }
 
 /**

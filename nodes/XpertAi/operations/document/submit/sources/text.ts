@@ -5,7 +5,7 @@ import { identityText } from '../../../../execution/identity';
 import type { Item } from '../../../../execution/item';
 import { textIfGiven } from '../../../../execution/reader';
 import { mapColumns } from './columns';
-import { settingsOf } from './documentSettings';
+import { readDocumentSettings } from './documentSettings';
 import { textDocument } from './fileDocument';
 import type { FoundDocument } from './found';
 
@@ -18,7 +18,7 @@ export function readText(item: Item): FoundDocument {
 	if (!isEmpty(item.input.binary) && isNothing(attempt(() => item.resolve('text', ''))))
 		item.throwFieldIssue('text', FILES_MEANT);
 	const text = item.filledText('text');
-	const { record, missingMetadata } = settingsOf(item);
+	const { record, missingMetadata } = readDocumentSettings(item);
 	const name = nameOfText(item);
 	return { ...textDocument(item, { ...record, name }, text), key: name, missingMetadata };
 }
