@@ -50,27 +50,27 @@ const isPlain = (column: unknown) => typeof column !== 'object';
 /**
  * Maps columns by name to document fields and `text`. Exact field names take precedence over `ALIASES`.
  *
- * @param except a field name that is not mapped
+ * @param unmapped a document field to which no column is mapped
  * @returns `fields` without blank texts and undefined values (a blank `folder` is kept); `text`: the name of the column
  * with the text; `unused`: the names of the filled columns that match nothing
  */
-export function mapColumns(columns: IDataObject, except?: string) {
+export function mapColumns(columns: IDataObject, unmapped?: string) {
 	const isBlank = (column: unknown) => typeof column === 'string' && column.trim() === '';
 	const fields: IDataObject = {};
 	const others: string[] = [];
 	for (const [name, column] of Object.entries(columns)) {
 		if (column === undefined || (isBlank(column) && name !== 'folder')) continue;
-		if (FIELD_KEYS.has(name) && name !== except) fields[name] = column;
+		if (FIELD_KEYS.has(name) && name !== unmapped) fields[name] = column;
 		else if (column !== null) others.push(name);
 	}
-	const byName = groupBy(others, (name) => name.toLowerCase().replace(/[\s_-]/g, ''));
+	const byAlias = groupBy(others, (name) => name.toLowerCase().replace(/[\s_-]/g, ''));
 	const unused = new Set(others);
 	let text: string | undefined;
 	for (const [field, aliases] of Object.entries(ALIASES)) {
 		if (!isNil(fields[field])) continue;
 		const fits = FITS[field] ?? isPlain;
-		const named = aliases.flatMap((alias) => byName[alias] ?? []);
-		const name = named.find((one) => fits(columns[one]));
+		const candidates = aliases.flatMap((alias) => byAlias[alias] ?? []);
+		const name = candidates.find((candidate) => fits(columns[candidate]));
 		if (name === undefined) continue;
 		unused.delete(name);
 		if (field === 'text') text = name;

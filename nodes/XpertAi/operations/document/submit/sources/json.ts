@@ -29,21 +29,21 @@ function recordReader(item: Item) {
 	const versionPath = textIfGiven(item, VERSION_FIELD);
 	return (given: unknown, parameter: string): FoundDocument => {
 		// If a key field is set, a number is accepted as ID, because the key replaces the ID.
-		const isNumbered = keyPath && isJsonObject(given) && typeof given.id === 'number';
-		const value = isNumbered ? { ...given, id: String(given.id) } : given;
+		const hasNumberAsId = keyPath && isJsonObject(given) && typeof given.id === 'number';
+		const value = hasNumberAsId ? { ...given, id: String(given.id) } : given;
 		const checked = item.check(documentWith(value), value, { parameter });
 		const version = versionPath ? versionOf(ownValue(checked, versionPath)) : undefined;
-		const versions = { version, lacksVersion: versionPath !== undefined && version === undefined };
+		const lacksVersion = versionPath !== undefined && version === undefined;
 		const record = versionPath ? omit(checked, versionPath) : checked;
-		if (keyPath === undefined) return { record, ...versions };
+		if (keyPath === undefined) return { record, version, lacksVersion };
 		const key = ownValue(checked, keyPath);
 		const field = `${parameter}: "${label}"`;
 		if (!isFilledText(key) && typeof key !== 'number') {
 			const issue = `names ${quoted(keyPath)}, which this document does not have`;
 			return item.throwIssue({ field, issue });
 		}
-		const unnamed = checked.id ? { ...record, id: undefined } : record;
-		return { record: unnamed, key: checkedKey(item, key, field), ...versions };
+		const withoutId = checked.id ? { ...record, id: undefined } : record;
+		return { record: withoutId, key: checkedKey(item, key, field), version, lacksVersion };
 	};
 }
 

@@ -25,11 +25,12 @@ const fieldsNamed = memoize((names: string) =>
 export function readFields(item: Item): FoundDocument {
 	const { columns, fields, text, unused: unusedColumns } = mappedColumns(item);
 	const hasKey = isFilled(item.node, 'documentKey');
-	// Fields to copy, because the check below would convert the ID and drop an empty folder. A key replaces the ID.
-	const own = hasKey ? ['folder'] : ['folder', 'id'];
+	// Copied, because the check below would convert the ID and drop an empty folder. A key replaces the ID.
+	const unchecked = pick(fields, hasKey ? ['folder'] : ['folder', 'id']);
 	const schema = groupSchema(fieldsNamed(Object.keys(fields).sort().join(' ')));
 	const typed = item.check(schema, { ...fields, id: undefined }, DOCUMENT_FIELD_NAMES);
-	const mapped: FieldValues = { ...pick(fields, own), ...typed };
+	const mapped: FieldValues = { ...unchecked, ...typed };
+	// Pages and chunks already hold the text of the document.
 	if (text !== undefined && (mapped.pages || mapped.chunks)) unusedColumns.push(text);
 	else if (text !== undefined) mapped.pages = [{ pageContent: String(columns[text]) }];
 	const record = item.check(documentWith(mapped), mapped, DOCUMENT_FIELD_NAMES);

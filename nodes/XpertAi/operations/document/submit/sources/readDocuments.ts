@@ -39,20 +39,22 @@ export function readDocuments(item: Item): SourceDocuments {
 /**
  * Reads the single document of an item, with its key and version.
  *
- * @param read may return the default key, so that it is not read a second time
- * @param defaultKey returns the key if "Document Key" is empty
- * @param name the node parameter to name in error messages about the default key
+ * @param read may return a default key. Then `defaultKey` is called only if the document is rejected.
+ * @param defaultKey returns the key to use if "Document Key" is empty
+ * @param parameter the node parameter to name in error messages about the default key
  * @throws NodeOperationError if the item is rejected
  */
 function readKeyed(
 	item: Item,
 	read: (item: Item) => FoundDocument,
 	defaultKey?: (item: Item) => string,
-	name = '',
+	parameter = '',
 ): FoundDocument[] {
-	const readKey = (found?: FoundDocument) =>
-		keyIfGiven(item, 'documentKey') ??
-		(defaultKey && checkedKey(item, found?.key ?? defaultKey(item), `"${item.labelOf(name)}"`));
+	const readKey = (found?: FoundDocument) => {
+		const given = keyIfGiven(item, 'documentKey');
+		if (given !== undefined || !defaultKey) return given;
+		return checkedKey(item, found?.key ?? defaultKey(item), `"${item.labelOf(parameter)}"`);
+	};
 	return readOrRejectWithKey(item, readKey, () => {
 		const version = versionIn(item, VERSION_PARAMETER);
 		const lacksVersion = version === undefined && wantsVersion(item, VERSION_PARAMETER);
