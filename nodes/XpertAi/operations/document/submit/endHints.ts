@@ -48,6 +48,7 @@ export function addMirroredHint(submission: Submission): void {
 export function addEndHints(submission: Submission, sourceRuns: SourceRun[]): void {
 	const { circuitBreaker, tally } = submission;
 	const { reason, streakLength: length } = circuitBreaker;
+	// Without a length, the reason affects all documents of the knowledgebase.
 	const cause = length === undefined ? 'none would be found' : `${length} in a row failed`;
 	if (reason) submission.addCountedHint(tally.counts.notSent, `not sent, as ${cause}: ${reason}`);
 	submission.addCountedHint(sumBy(sourceRuns, 'comparison.older'), NOT_SENT_IN_RETRY);
@@ -58,6 +59,11 @@ export function addEndHints(submission: Submission, sourceRuns: SourceRun[]): vo
 		isByField ? VERSION_FIELD : VERSION_PARAMETER,
 		IS_COMPARED,
 	);
+	addProcessingHints(submission, sourceRuns);
+}
+
+/** Adds hints about processing that failed, or did not end in time. */
+function addProcessingHints(submission: Submission, sourceRuns: SourceRun[]): void {
 	const results = compact(sourceRuns.map(({ processing }) => processing?.result));
 	for (const { failure, hasNoRoute, allStarted } of results) {
 		if (hasNoRoute) submission.addHint(NO_PROCESSING_ROUTE);

@@ -1,4 +1,16 @@
-import { compact, escapeRegExp, find, keys, omit, sortBy, sum, trimEnd, truncate } from 'lodash';
+import {
+	compact,
+	escapeRegExp,
+	find,
+	isUndefined,
+	omit,
+	omitBy,
+	pick,
+	sortBy,
+	sum,
+	trimEnd,
+	truncate,
+} from 'lodash';
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import type { ItemError } from '../../../execution/apiError';
@@ -6,7 +18,7 @@ import { type AnswerOutput, rawOutput } from '../../../execution/outputs';
 import { reportedError, processingAdvice } from './documentErrors';
 import { type DocumentReport, OUTCOMES, PLANS } from './outcomes';
 import type { Submission } from './submission';
-import { INPUT_HINTS } from './tally';
+import { INPUT_HINTS, type Tally } from './tally';
 import { asHint, counted, HINT_LENGTH, sentences, someNames } from './textHelpers';
 
 /** Writes counts as text, such as `Documents: 2 stored, 1 rejected`. Leaves out zeros. */
@@ -36,19 +48,27 @@ const ONE_IN_ITEM: unknown[] = ['text', 'files', 'addresses', 'fields'];
 
 /** The output item or error item of a document. Empty for a document without an outcome or plan. */
 export function documentItem(report: DocumentReport, output: AnswerOutput): INodeExecutionData[] {
-	const { item, key, outcome, plan, sent, end, record } = report;
+	const { item, outcome, plan, end, record } = report;
 	if (!outcome && !plan) return [];
-	const { name = report.name, id = report.id } = record ?? {};
-	const { state = record && 'none', processMsg } = end ?? {};
-	const processing = { processing: state, processMsg };
-	const facts: IDataObject = { name, outcome, ...processing, key, id, ...sent, plan };
-	const known: IDataObject = {};
-	for (const name of keys(facts)) if (facts[name] !== undefined) known[name] = facts[name];
+	const facts = factsOf(report);
 	const error = reportedError(report);
-	if (error && outcome === 'unknown') error.message = `${error.message}. ${MAY_BE_STORED}`;
-	if (error) return [item.failed(error, facts)];
+	if (error) {
+		if (outcome === 'unknown') error.message = `${error.message}. ${MAY_BE_STORED}`;
+		return [item.failed(error, facts)];
+	}
 	const isRaw = record && !output.simplify && outcome !== 'replaced';
-	return [item.output(isRaw ? { ...rawOutput(output, record), ...(end && processing) } : known)];
+	if (!isRaw) return [item.output(omitBy(facts, isUndefined))];
+	const processing = end && pick(facts, 'processing', 'processMsg');
+	return [item.output({ ...rawOutput(output, record), ...processing })];
+}
+
+/** What an output item tells about a document. */
+function factsOf({ end, record, ...report }: DocumentReport): IDataObject {
+	const { outcome, key, sent, plan } = report;
+	const { name = report.name, id = report.id } = record ?? {};
+	// A stored document whose processing this run did not start.
+	const processing = end?.state ?? (record && 'none');
+	return { name, outcome, processing, processMsg: end?.processMsg, key, id, ...sent, plan };
 }
 
 /** The hints that the run has collected. */
@@ -96,17 +116,24 @@ export function outputItems(submission: Submission, seconds = 0): INodeExecution
 
 /** All hints for the user. The summary line comes first. */
 export function hintsOf(submission: Submission): string[] {
-	const { inputHints } = submission.tally;
-	const kinds = Object.entries(INPUT_HINTS) as Array<[keyof typeof INPUT_HINTS, [string, string]]>;
-	const seldom = kinds.map(
-		([kind, [what, meaning]]) => inputHints[kind] > 0 && `${what}: ${inputHints[kind]}.${meaning}`,
-	);
 	return [
 		summaryLine(submission),
 		...hintsInWords(submission),
 		...notFoundHint(submission),
-		...compact([replacedHint(submission), ...seldom, unusedColumnsHint(submission)]),
+		...compact([
+			replacedHint(submission),
+			...inputHintsInWords(submission.tally),
+			unusedColumnsHint(submission),
+		]),
 	];
+}
+
+function inputHintsInWords({ inputHints }: Tally): string[] {
+	const kinds = Object.keys(INPUT_HINTS) as Array<keyof typeof INPUT_HINTS>;
+	return kinds.flatMap((kind) => {
+		const { what, meaning } = INPUT_HINTS[kind];
+		return inputHints[kind] > 0 ? `${what}: ${inputHints[kind]}.${meaning}` : [];
+	});
 }
 
 /** Names the columns that match no field. Leaves out columns that an expression of the node uses. */

@@ -49,20 +49,32 @@ export const newTally = () => ({
 
 /** Input that the node accepts, but reports in a hint. */
 export const INPUT_HINTS = {
-	emptyFiles: ['Files of records that held none', ''],
-	withoutStableId: [
-		'Documents without an ID',
-		' A second run stores them again. A Document Key prevents that.',
-	],
-	withPartIds: ['Documents whose pages or chunks have IDs', ' On Xpert, one that changes is lost.'],
-	pagesBesideFile: ['Documents with pages beside an address', ' The pages are not read.'],
-	filePath: ['Documents with a File Path', ' The server looks for it on its own disk.'],
-	missingMetadata: [
-		'Values of Metadata or Metadata Rows that were left out',
-		' Their expression, or a part of it, gave nothing.',
-	],
-	hadNul: ['Documents with characters that cannot be stored (U+0000)', ' They were left out.'],
-} satisfies Record<string, [what: string, meaning: string]>;
+	emptyFiles: { what: 'Files of records that held none', meaning: '' },
+	withoutStableId: {
+		what: 'Documents without an ID',
+		meaning: ' A second run stores them again. A Document Key prevents that.',
+	},
+	withPartIds: {
+		what: 'Documents whose pages or chunks have IDs',
+		meaning: ' On Xpert, one that changes is lost.',
+	},
+	pagesBesideFile: {
+		what: 'Documents with pages beside an address',
+		meaning: ' The pages are not read.',
+	},
+	filePath: {
+		what: 'Documents with a File Path',
+		meaning: ' The server looks for it on its own disk.',
+	},
+	missingMetadata: {
+		what: 'Values of Metadata or Metadata Rows that were left out',
+		meaning: ' Their expression, or a part of it, gave nothing.',
+	},
+	hadNul: {
+		what: 'Documents with characters that cannot be stored (U+0000)',
+		meaning: ' They were left out.',
+	},
+} satisfies Record<string, Record<'what' | 'meaning', string>>;
 
 export type Tally = ReturnType<typeof newTally>;
 
