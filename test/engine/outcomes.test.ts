@@ -1,5 +1,6 @@
 import { ALL_CASES } from './support/cases';
 import { useFixture } from './support/fixture';
+import { byId } from './support/locators';
 
 const fixture = useFixture();
 const { add, sent } = fixture;
@@ -29,6 +30,15 @@ describe('bad input', () => {
 			['"Name" is empty: its expression gave nothing for this item [item 1]', { item: 1 }],
 		]);
 	});
+});
+
+it('a request of one item that fails stops the workflow with the number of the item', async () => {
+	const unknown = '11111111-1111-4111-8111-111111111111';
+	const { error } = await fixture.run(
+		{ resource: 'knowledgebase', operation: 'get', knowledgebaseId: byId('={{ $json.id }}') },
+		{ items: [{ json: { id: fixture.world.knowledgebaseId } }, { json: { id: unknown } }] },
+	);
+	expect(error?.message).toBe(`Knowledgebase ${unknown} was not found [item 1]`);
 });
 
 const CONFLICT = {

@@ -125,6 +125,12 @@ export class Item extends Reader {
 		return new NodeOperationError(this.node, cause, { itemIndex: this.index });
 	}
 
+	/** Names this item in the message of an error that stops the workflow, if there are several items. */
+	namedIn(error: ItemError): ItemError {
+		if (!error.message.endsWith(this.suffix)) error.message += this.suffix;
+		return error;
+	}
+
 	/** Creates an output item that is paired with this input item. */
 	output(json: IDataObject): INodeExecutionData {
 		return { json, pairedItem: { item: this.index } };

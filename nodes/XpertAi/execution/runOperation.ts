@@ -140,7 +140,7 @@ export async function forEachItem(
 		} catch (caught) {
 			const error = item.asError(caught);
 			if (mayContinue(item.context)) output[item.index] = [item.failed(error)];
-			else errors.push(error);
+			else errors.push(item.namedIn(error));
 		}
 	};
 	await forEachConcurrently(items, atOnce, outputOf, () => errors.length === 0);

@@ -52,7 +52,7 @@ export async function executeAsking(
 	const recordError = (item: Item, caught: unknown, asReply: boolean) => {
 		const error = item.asError(caught);
 		const isStopped = context.getExecutionCancelSignal()?.aborted;
-		if (asReply ? isStopped : !mayContinue(context)) stopError ??= error;
+		if (asReply ? isStopped : !mayContinue(context)) stopError ??= item.namedIn(error);
 		return error;
 	};
 	const work = items.map((item) => {
