@@ -87,8 +87,13 @@ function binaryNamed(item: Item, name: string, property: string): BinaryField {
 	const found = Object.keys(fields).join(', ');
 	const available = found ? `has only ${found}` : 'has no binary field';
 	const issue = `names ${quoted(property)}, but the item ${available}`;
-	return item.throwFieldIssue(name, issue, undefined, item.emptyItemAdvice);
+	return item.throwFieldIssue(name, issue, undefined, item.emptyItemAdvice ?? (found ? OTHER_FIELD : NO_FILE));
 }
+
+const OTHER_FIELD = 'Enter the name of a binary field that the item has.';
+
+const NO_FILE =
+	'The node before gives no file: put one between that downloads or reads it, or choose what takes text.';
 
 /** Yields the bytes of a binary field. */
 export async function* binaryChunks(item: Item, field: BinaryField): AsyncGenerator<Uint8Array> {

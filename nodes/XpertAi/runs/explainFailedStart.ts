@@ -14,8 +14,9 @@ export async function explainMissingThread(run: Run, otherwise: NoAnswer): Promi
 	if (failure || conversationId) return otherwise;
 	const reason = (await isConversationId(run, run.threadId))
 		? '"Thread" holds the ID of a conversation, not that of its thread'
-		: 'There is no conversation with this thread';
-	const advice = 'Check "Thread": it takes a threadId, not a conversationId, of the same token.';
+		: `There is no conversation with thread ${run.threadId}`;
+	const advice =
+		'Check "Thread": it takes the threadId, not the conversationId, of a conversation that was held with the same key.';
 	return { ...failed(reason, advice), failure: otherwise.failure };
 }
 

@@ -168,7 +168,7 @@ export const HANGING_ADVICE =
 
 export const STILL_RUNNING = timedOut(
 	'The run was still going on',
-	`Raise "Deadline (Minutes)", or look later with Thread: Get Run or Get. ${HANGING_ADVICE}`,
+	`Raise "Deadline (Minutes)", or look later with Thread: Get. ${HANGING_ADVICE}`,
 );
 
 /** Returns the result of a request that may or may not have reached the assistant. */

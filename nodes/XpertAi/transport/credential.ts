@@ -102,7 +102,7 @@ const ISSUES = {
 	empty: 'The Base URL is empty. Enter the address of the server, e.g. https://api.example.com',
 	userName: 'The Base URL must not hold a user name or password. Enter the token in Access Token',
 	noAddress:
-		'The Base URL is not a web address. It starts with https://, e.g. https://api.example.com',
+		'The Base URL is not a web address: it must start with https://, e.g. https://api.example.com',
 	insecure:
 		'The Base URL starts with http://, which would send the access token unencrypted. Use https://, or switch on Allow Insecure HTTP',
 	noToken: 'The Access Token of the credential is empty',

@@ -1,6 +1,6 @@
 import { compact } from 'lodash';
 
-import { type Failure, type FailureKind, hasSuccessStatus } from './failure';
+import { type Failure, type FailureKind, hasSuccessStatus, isConnectionClosed } from './failure';
 import { CERTIFICATE_REASONS, NETWORK_REASONS, PLAIN_HTTP } from './networkCodes';
 import { sanitize } from './sanitize';
 
@@ -36,6 +36,9 @@ const REPORTED_ADVICE =
 
 const RECORD_ADVICE =
 	'The server does not have this, or the key may not see it. Check the IDs and names you have given.';
+
+const CUT_OFF_ADVICE =
+	'The server or a proxy broke off: it was restarted, or takes nothing this large. Run it again, or make it smaller. The server may have done the work.';
 
 const PLAIN_HTTP_ADVICE =
 	'Enter the Base URL with the port that speaks https, or with http:// and, for another host, Allow Insecure HTTP.';
@@ -106,6 +109,7 @@ function generalAdvice(failure: Failure): string {
 	if (missing === 'record') return RECORD_ADVICE;
 	if (speaksPlainHttp(failure)) return PLAIN_HTTP_ADVICE;
 	if (kind === 'network' && CERTIFICATE_REASONS.has(code)) return CERTIFICATE_ADVICE;
+	if (isConnectionClosed(failure)) return CUT_OFF_ADVICE;
 	if (kind !== 'status') return KIND_ADVICE[kind];
 	if (hasSuccessStatus(failure)) return REPORTED_ADVICE;
 	return STATUS_ADVICE[status] ?? (status >= 500 ? OUTAGE_ADVICE : '');

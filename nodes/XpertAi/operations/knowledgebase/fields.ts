@@ -1,4 +1,4 @@
-import { without } from 'lodash';
+import { find, without } from 'lodash';
 
 import type { StatusAdvice } from '../../execution/apiError';
 import {
@@ -103,6 +103,13 @@ export const clearFields = choiceField(
 export const STATUS_ADVICE: StatusAdvice = {
 	400: ({ reason = '' }) => (/^name exist/i.test(reason) ? NAME_IN_USE : undefined),
 	403: "A workspace's key creates and updates no knowledgebases: use the key of a user or an assistant.",
+	404: ({ reason = '' }) => find(UNKNOWN_PARTS, (_, start) => reason.startsWith(start)),
+};
+
+/** Advice for IDs in the body that the server does not know, by the start of its reason. */
+const UNKNOWN_PARTS: Record<string, string> = {
+	'Copilot not set': 'Check "Copilot ID" and "Model" in "Embedding Model".',
+	'Workspace ': 'Check "Workspace ID".',
 };
 
 const NAME_IN_USE =

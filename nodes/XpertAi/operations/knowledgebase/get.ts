@@ -17,7 +17,7 @@ export const getKnowledgebase = declare({
 	fixedBody: {},
 	repeatable: true,
 	statusAdvice: {
-		403: "A workspace's key may not read what is in a workspace: use the key of a user or an assistant.",
+		403: "A workspace's key may not read what is in a workspace: use the key of a user or an assistant. Or the knowledgebase belongs to another workspace.",
 	},
 	simplify: knowledgebaseState,
 	answer: recordAbout('knowledgebase'),

@@ -2,12 +2,7 @@ import { storeNamespace } from '../../payloads/bodies';
 import { listAnswer } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import { fieldCollection, filledOnly, limit, numberField } from '../../execution/fields';
-import {
-	assistantFirstAdvice,
-	EVERY_ELEMENT,
-	namespaceElements,
-	namespaceField,
-} from './searchItems';
+import { EVERY_ELEMENT, namespaceAdvice, namespaceElements, namespaceField } from './searchItems';
 
 export const createNamespace = declare({
 	value: 'createNamespace',
@@ -31,7 +26,7 @@ export const createNamespace = declare({
 		compose: ({ prefix, ...rest }) => filledOnly({ prefix: namespaceElements(prefix), ...rest }),
 	},
 	identifying: { prefix: EVERY_ELEMENT },
-	statusAdvice: { 500: assistantFirstAdvice('Prefix') },
+	statusAdvice: namespaceAdvice('Prefix'),
 	answer: listAnswer('namespaces'),
 	shape: (answer) => {
 		const namespaces = answer as string[][];

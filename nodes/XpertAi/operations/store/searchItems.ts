@@ -1,5 +1,6 @@
 import { storeSearch } from '../../payloads/bodies';
 import type { IdentityOptions } from '../../payloads/identity';
+import type { StatusAdvice } from '../../execution/apiError';
 import { declare } from '../../execution/operation';
 import { ID_PLACEHOLDER, fieldCollection, splitList, textField } from '../../execution/fields';
 
@@ -23,9 +24,11 @@ export const namespaceElements = (value: unknown): unknown =>
 /** Without one of its elements, a namespace would be that of all users. */
 export const EVERY_ELEMENT: IdentityOptions = { everyPart: true };
 
-/** Returns the advice for HTTP status 500: a namespace starts with an assistant ID. */
-export const assistantFirstAdvice = (displayName: string) =>
-	`On Xpert AI servers the first element of "${displayName}" is the ID of an assistant, and this assistant has an embedding model.`;
+/** Advice for a namespace that the server rejects: it starts with an assistant ID. */
+export const namespaceAdvice = (displayName: string, further = ''): StatusAdvice => ({
+	400: `The server knows no assistant with the ID that begins "${displayName}". Take it from Assistant: Get Many.`,
+	500: `On Xpert AI servers "${displayName}" begins with the ID of an assistant that has an embedding model.${further}`,
+});
 
 export const searchItems = declare({
 	value: 'searchItems',
@@ -51,5 +54,5 @@ export const searchItems = declare({
 	},
 	identifying: { namespace_prefix: EVERY_ELEMENT, 'filters.query': {} },
 	paging: { resultsKey: 'items' },
-	statusAdvice: { 500: `${assistantFirstAdvice('Namespace Prefix')} They take no filter.` },
+	statusAdvice: namespaceAdvice('Namespace Prefix', ' They take no filter.'),
 });

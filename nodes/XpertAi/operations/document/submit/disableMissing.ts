@@ -1,5 +1,6 @@
 import { compact, difference, partition, pick, sortBy } from 'lodash';
 
+import { isFilled } from '../../../execution/given';
 import { outermostMode } from '../../../execution/outputs';
 import type { SourceMemory } from '../../../ingest/memory';
 import { fetchStatuses, processingState, type ProcessingStatus } from '../../../ingest/statuses';
@@ -165,7 +166,9 @@ async function reportOtherKeys(
 	const known = counted(memory.knownBefore, 'known document');
 	const finding = `none of ${known} is in this run, whose keys differ from those before`;
 	const field = first.node.parameters.documentKeyField ? 'documentKeyField' : 'documentKey';
-	const look = `Compare "${first.labelOf(field)}" here and in the other node of this source`;
+	const look = isFilled(first.node, field)
+		? `Compare "${first.labelOf(field)}" here and in the other node of this source`
+		: `"${first.labelOf(field)}" is empty, so the names are the keys: compare them`;
 	if (settings.dryRun)
 		return submission.addHint(`The next run would fail: ${finding}.`, `${look}.`);
 	if (!isInDisablingMode(submission))

@@ -20,13 +20,13 @@ export function plainFailure({ file, record }: ReadyDocument<unknown>, failure: 
 
 const CHANGED_CHUNKS = `it does not take a document again whose chunks changed. Send its text ${WITH_A_FILE}`;
 
-const NO_UPLOADS = `this server takes no uploads. Set "Documents From" to ${SOURCES.fields.name}, and send what it can read`;
+const NO_UPLOADS = `it has no route for uploads. If the Base URL of the credential is right, set "Documents From" to ${SOURCES.fields.name}, and send what the server can read`;
 
 /** The reason of a server when a workspace's key stores the first document of a knowledgebase (recorded). */
 const FIRST_DOCUMENT_DENIED = /^access denied to workspace/i;
 
 const FIRST_DOCUMENT =
-	"The key of a workspace cannot store the first document of a new knowledgebase, as that sets the structure of the knowledgebase. Store one document with a user's or an assistant's key; after that, this key works.";
+	"Either this is the first document of a new knowledgebase, which the key of a workspace cannot store: store one with a user's or an assistant's key; after that, this key works. Or the knowledgebase belongs to another workspace: check it, and the key.";
 
 /**
  * Returns the error for a failed request about the documents of a knowledgebase.
@@ -62,6 +62,8 @@ const ADVICE: Record<string, string> = {
 		'With "When Run Again" set to "Send New and Changed", the next run sends it again. If that does not help, process it by hand in the list of documents on the server, or store it under another key or ID.',
 	'did not begin, though':
 		'The next run sends it again. Look up on the server whether it is working, and whether its queue is.',
+	'api key|quota|rate limit|billing|: (401|429) ':
+		'The provider of the embedding model refused. Correct its key or its quota on the server under Settings, AI Copilot, then run it again.',
 	'no password given':
 		'The server cannot open a locked file. Remove its password, then run it again.',
 	'ECONNREFUSED|ENOTFOUND|ETIMEDOUT|failed to get': `The server could not fetch the file from its address. Upload it instead, with "Documents From" set to ${SOURCES.files.name}.`,

@@ -39,7 +39,8 @@ export function resultError(
 	return error;
 }
 
-const READ_THREAD_ADVICE = 'Look the thread up on the server, or read it with Thread: Get.';
+const READ_THREAD_ADVICE =
+	'The reason comes from the model or a tool of the assistant: correct it there (the model, or the key or quota of its provider), then ask again. Thread: Get shows what was said.';
 
 /**
  * Advice for the start of a run, and for requests about a run. At the start, a 404 is about the assistant, because the
