@@ -242,7 +242,7 @@ describe('an upload', () => {
 		);
 		const { error } = await submit(TEXT, { items: three });
 		expect(error?.message).toContain(
-			'this server takes no uploads. Set "Documents From" to Fields',
+			'it has no route for uploads. If the Base URL of the credential is right, set "Documents From" to Fields',
 		);
 	});
 });

@@ -124,7 +124,7 @@ describe('Folder', () => {
 		const { items, error } = await submit(IN_FOLDERS, { items: itemsOf({ a: 'A' }) });
 		expect(items).toEqual([]);
 		expect(error?.message).toContain('Access denied to workspace');
-		expect(error?.description).toContain('cannot store the first document');
+		expect(error?.description).toContain('belongs to another workspace');
 		expect(stored()).toEqual({});
 	});
 });

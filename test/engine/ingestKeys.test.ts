@@ -16,7 +16,7 @@ describe('the key of a workspace and a new knowledgebase of it', () => {
 		});
 	});
 	const FIRST =
-		"The key of a workspace cannot store the first document of a new knowledgebase, as that sets the structure of the knowledgebase. Store one document with a user's or an assistant's key; after that, this key works.";
+		"Either this is the first document of a new knowledgebase, which the key of a workspace cannot store: store one with a user's or an assistant's key; after that, this key works. Or the knowledgebase belongs to another workspace: check it, and the key.";
 
 	it.each([
 		['all', 'rejected'],

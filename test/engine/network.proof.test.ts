@@ -107,7 +107,7 @@ describe('a proxy that does not let requests through', () => {
 		['words that break off', https, refused(407, WHO, true), UNNAMED, NO_PASSWORD, '407'],
 		['no server', http, refused(502, PAGE), BAD_GATEWAY, UNFINISHED, '502'],
 		['no server behind TLS', https, refused(502, PAGE), BAD_GATEWAY, UNFINISHED, '502'],
-		['no patience', http, 'close', CLOSED, CHECK, 'ECONNRESET'],
+		['no patience', http, 'close', CLOSED, 'a proxy broke off', 'ECONNRESET'],
 		['no tunnel', https, 'close', NO_TUNNEL, CHECK, undefined],
 	])('fails in plain words: %s', async (_title, credential, conduct, words, hint, httpCode) => {
 		await useProxy(conduct);

@@ -61,9 +61,9 @@ describe('a message, a decision or another answer, on a thread', () => {
 	it.each(operations)('that nobody knows: it is said that there is none', async (parameters) => {
 		const unknown = '11111111-1111-4111-8111-111111111111';
 		const { error } = await fixture.run(parameters(), { items: [says(unknown, 'Hello')] });
-		expect(error?.message).toBe('There is no conversation with this thread');
+		expect(error?.message).toBe(`There is no conversation with thread ${unknown}`);
 		expect(error?.description).toContain(
-			'Check "Thread": it takes a threadId, not a conversationId',
+			'Check "Thread": it takes the threadId, not the conversationId',
 		);
 	});
 
@@ -208,6 +208,16 @@ describe('a run that fails', () => {
 		expect(error?.name).toBe('NodeApiError');
 		expect(error?.message).toBe('The run failed: No model for "broken"');
 		expect(error?.context).toMatchObject({ itemIndex: 0, data: { threadId: thread } });
+	});
+
+	it('of several stops the workflow with the number of its item', async () => {
+		const threads = await newThreads(fixture.sandbox, 2);
+		const [, failing = ''] = threads;
+		add(onThread(failing, { do: 'run', outcome: 'fail', error: 'Quota exceeded' }));
+		const { error } = await fixture.run(ask(), {
+			items: threads.map((thread) => says(thread, 'Hello')),
+		});
+		expect(error?.message).toBe('The run failed: Quota exceeded [item 1]');
 	});
 
 	it('goes to the error output, and the others go on', async () => {

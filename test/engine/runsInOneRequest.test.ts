@@ -120,7 +120,7 @@ describe('what cannot begin', () => {
 	const tooLong = answering('E4', 400, { body: { message: 'too long' } });
 	const late: FaultRule = { endpoint: 'E15', do: 'delay', ms: 700 };
 	const MIXED_UP = '"Thread" holds the ID of a conversation, not that of its thread';
-	const NOBODY = 'There is no conversation with this thread';
+	const NOBODY = 'There is no conversation with thread …';
 	const NOT_BEGUN = 'The run had not begun when the deadline came';
 
 	it.each<[string, (thread: string) => string, FaultRule[], string, INodeParameters?]>([

@@ -97,7 +97,9 @@ describe('a chat in which answers appear as they are written', () => {
 		const said = chunks.filter(({ type }) => type === 'item' || type === 'error');
 		expect(said.map(({ type, content }) => [type, content])).toEqual([['error', SORRY]]);
 		expect(error?.message).toBe('The run failed: the quota is used up');
-		const advice = expect.stringMatching(`^Look the thread up on the server, or read it with`);
+		const advice = expect.stringMatching(
+			'^The reason comes from the model or a tool of the assistant: correct it there',
+		);
 		expect(error).toMatchObject({ messages: expect.arrayContaining([advice]) });
 	});
 

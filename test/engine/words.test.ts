@@ -42,8 +42,14 @@ const NAME_EXISTS = { statusCode: 400, message: 'Name Exist' };
 describe('what to do after a failure', () => {
 	it.each<[string, INodeParameters, { statusCode: number; message: string } | undefined, string]>([
 		['a search without an assistant', store('searchItems'), BROKEN, 'They take no filter.'],
-		['that search', store('searchItems'), BROKEN, 'the first element of "Namespace Prefix" is the'],
-		['a namespace', store('createNamespace'), BROKEN, 'the first element of "Prefix" is the ID of'],
+		[
+			'a search below an unknown assistant',
+			store('searchItems'),
+			{ statusCode: 400, message: 'The Xpert creator is required' },
+			'Take it from Assistant: Get Many.',
+		],
+		['that search', store('searchItems'), BROKEN, '"Namespace Prefix" begins with the ID'],
+		['a namespace', store('createNamespace'), BROKEN, '"Prefix" begins with the ID of an'],
 		[
 			'a key that may not count',
 			{ resource: 'assistant', operation: 'count' },
@@ -62,7 +68,7 @@ describe('what to do after a failure', () => {
 			'something named that is missing',
 			update,
 			NO_COPILOT,
-			'Check the IDs and names you have given.',
+			'Check "Copilot ID" and "Model" in "Embedding Model".',
 		],
 		['a name that is taken', create, NAME_EXISTS, 'Choose another name, or update that one'],
 		['an unknown record of a filter', searchOf(UNKNOWN), NO_RECORD, 'Check "Assistant ID".'],

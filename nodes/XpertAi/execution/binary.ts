@@ -87,7 +87,12 @@ function binaryNamed(item: Item, name: string, property: string): BinaryField {
 	const found = Object.keys(fields).join(', ');
 	const available = found ? `has only ${found}` : 'has no binary field';
 	const issue = `names ${quoted(property)}, but the item ${available}`;
-	return item.throwFieldIssue(name, issue, undefined, item.emptyItemAdvice ?? (found ? OTHER_FIELD : NO_FILE));
+	return item.throwFieldIssue(
+		name,
+		issue,
+		undefined,
+		item.emptyItemAdvice ?? (found ? OTHER_FIELD : NO_FILE),
+	);
 }
 
 const OTHER_FIELD = 'Enter the name of a binary field that the item has.';

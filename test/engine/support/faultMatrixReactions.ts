@@ -140,7 +140,7 @@ const OTHER_TRIES: Partial<Record<Kind, number | 'several'>> = {
 export const NO_CONVERSATION = 'There is no conversation with this ID';
 const UNKNOWN = 'It is not known whether the message has reached the assistant';
 const NO_UPLOADS =
-	'The server answered 404: this server takes no uploads. Set "Documents From" to Fields, and send what it can read';
+	'The server answered 404: it has no route for uploads. If the Base URL of the credential is right, set "Documents From" to Fields, and send what the server can read';
 const NO_BACKGROUND = 'This server starts no runs in the background';
 
 function wordsOf({ words, reactions: by }: Fault, kind: Kind): string {

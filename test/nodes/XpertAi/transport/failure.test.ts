@@ -69,6 +69,11 @@ describe('the error a user reads', () => {
 		['The server did not answer in time', { kind: 'timeout' }, 'It may still have done the work'],
 		[`${UNREACHED} the connection broke`, { kind: 'network' }, 'Check the Base URL'],
 		[
+			`${UNREACHED} the connection was closed before an answer came (ECONNRESET)`,
+			network('ECONNRESET'),
+			'The server or a proxy broke off',
+		],
+		[
 			`${UNREACHED} the address speaks http, not https (ERR_SSL_PACKET_LENGTH_TOO_LONG)`,
 			network('ERR_SSL_PACKET_LENGTH_TOO_LONG'),
 			'Allow Insecure HTTP',

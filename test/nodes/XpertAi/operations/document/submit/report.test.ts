@@ -412,7 +412,11 @@ describe('the warnings of a run', () => {
 });
 
 it.each([
-	['storing', '/knowledges/1/bulk', 'cannot store the first document of a new knowledgebase'],
+	[
+		'storing',
+		'/knowledges/1/bulk',
+		'the first document of a new knowledgebase, which the key of a workspace cannot store',
+	],
 	['an upload', '/v1/file', 'The server knows this key.'],
 ])('a key of a workspace that is denied is told what to do, after %s', (_, path, advice) => {
 	const reason = 'Access denied to workspace';
@@ -464,6 +468,11 @@ describe('a document that a server could not process', () => {
 			'needs a password',
 			'could not be processed: No password given',
 			'Remove its password, then run it again',
+		],
+		[
+			'was refused by the embedding provider',
+			'could not be processed: 401 Incorrect credentials provided',
+			'Correct its key or its quota on the server under Settings, AI Copilot',
 		],
 	])('comes out with what to do where it %s', (_, flaw, advice) => {
 		expect(processingAdvice(`The document ${flaw}`)).toContain(advice);
