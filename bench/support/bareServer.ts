@@ -57,7 +57,8 @@ class BareServer {
 /** Starts such a server in this process. */
 export async function startBareServer() {
 	const bare = new BareServer();
-	const server = createServer((request, response) => {
+	// On a busy machine, a client would use a connection that is being closed for being idle.
+	const server = createServer({ keepAliveTimeout: 600_000 }, (request, response) => {
 		void request.toArray().then((pieces) => {
 			const answer = bare.answer(request, Buffer.concat(pieces).toString());
 			const status = request.method === 'POST' ? 201 : 200;
