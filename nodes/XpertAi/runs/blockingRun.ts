@@ -1,12 +1,12 @@
 import { RunEvents } from '../threads/runEvents';
 import { joinRun, readRun, type RunRecord, stageOf } from '../threads/runsApi';
-import type { EventStream } from '../transport/eventStream';
+import type { ServerEvent } from '../transport/eventStream';
 import { isTransient } from '../transport/failure';
 import { cancelRunById } from './cancelRun';
 import { waitAtMost } from './client';
-import type { Run } from './run';
+import type { Run, RunClient } from './run';
 
-/** Kinds of failure that can break an open stream. The node treats all other kinds as a rejection of the stream. */
+/** Kinds of failure that can break an open stream. After all other kinds, the stream counts as rejected. */
 const STREAM_BREAKS = new Set(['network', 'timeout', 'cancelled']);
 
 /**
@@ -20,77 +20,124 @@ const LOOK_WITHOUT_STREAM_MS = 5_000;
 /** The node cancels a silent run only if it started at least this many silence limits ago. */
 const MIN_AGE_FACTOR = 3;
 
-/**
- * Watches a run that blocks a thread.
- *
- * - `runId`: the ID of the run
- * - `untilEnded`: waits until the run seems to have ended. Returns early at the deadline, and after a stop of the
- *   execution. The caller must list the runs again.
- * - `silentMs`: the time since the last event of the run. If the server of the run was killed, no more events arrive,
- *   but the record of the run stays `running`. While a model thinks, its run looks the same.
- * - `end`: closes the stream
- */
-export function watchRun({ cancelSilentMs: limit, ...asked }: Run, blocking: RunRecord) {
-	const { clock, facts, signal } = asked;
-	const { run_id: runId, created_at: startedAt } = blocking;
-	const run = { ...asked, runId };
-	const events = new RunEvents(runId);
-	const abort = new AbortController();
-	let stream: Promise<void> | undefined;
-	let hasWoken = false;
-	let isRejected = false;
-	let [eventAt, rejectedAt] = [clock.now(), 0];
-	const addEvent: EventStream['onEvent'] = (event) => {
-		if (events.addEvent(event)) eventAt = clock.now();
-	};
-	const join = async () => {
-		const heard = { lastId: events.lastId, addEvent };
-		const { failure } = await run.send(joinRun(run, heard, abort.signal));
-		stream = undefined;
-		isRejected = failure !== undefined && !STREAM_BREAKS.has(failure.kind);
-		if (isRejected) rejectedAt = clock.now();
-	};
-	const isOpen = () => stream !== undefined;
-	const silentMs = () => clock.now() - eventAt;
-	/** Milliseconds until the node may cancel the run, if no event arrives. */
-	const silenceLeftMs = () => {
-		// While the server rejects the stream, no events arrive. So the silence begins with the last rejection.
-		const silentAt = Math.max(eventAt, rejectedAt) + limit;
-		const oldAt = (Date.parse(startedAt) || 0) + MIN_AGE_FACTOR * limit;
-		return Math.max(silentAt, oldAt) - clock.now();
-	};
-	const mayCancel = () => limit > 0 && runId !== facts.cancelledRun;
-	const pause = async (ms: number, event?: Promise<void>) => {
-		const leftMs = mayCancel() && silenceLeftMs() > 0 ? silenceLeftMs() : ms;
-		await waitAtMost(run, Math.min(ms, leftMs), event);
-	};
+/** Watches a run that blocks a thread: its event stream and its record. The caller must call `stop`. */
+export class BlockingRunWatch {
+	readonly runId: string;
+	private readonly run: Run & RunClient;
+	private readonly startedAt: number;
+	private readonly events: RunEvents;
+	private readonly abort = new AbortController();
+	/** Resolves when the open stream ends. Undefined if no stream is open. */
+	private openStream?: Promise<void>;
+	/** Whether the server rejected the last stream. Then the node cannot see whether the run is silent. */
+	private isRejected = false;
+	private lastEventAt: number;
+	private lastRejectionAt = 0;
+	private hasReportedEnd = false;
+
+	constructor(run: Run, blocking: RunRecord) {
+		this.runId = blocking.run_id;
+		this.run = { ...run, runId: this.runId };
+		this.startedAt = Date.parse(blocking.created_at) || 0;
+		this.events = new RunEvents(this.runId);
+		this.lastEventAt = run.clock.now();
+	}
+
 	/**
-	 * Cancels the run after `limit` milliseconds without an event. Does not cancel a run during a tool call, or a run
-	 * that started less than three times the limit ago: its model may still think.
+	 * Waits until the run seems to have ended, or until the node has cancelled it because of its silence. Returns early at
+	 * the deadline, and after a stop of the execution. The caller must list the runs again.
+	 */
+	async waitForEnd(): Promise<void> {
+		const { signal, remaining } = this.run;
+		while (remaining() > 0 && !signal?.aborted) {
+			if (await this.cancelIfSilent()) return;
+			this.openStream ??= this.readStream();
+			await this.pause(LOOK_MS, this.openStream);
+			if (this.isFirstEndOfStream()) return;
+			if (!this.isStreamOpen()) await this.pause(LOOK_WITHOUT_STREAM_MS);
+			if (await this.hasEndedByRecord()) return;
+		}
+	}
+
+	/**
+	 * The milliseconds since the last event of the run. If the server of the run was killed, no more events arrive, but the
+	 * record of the run stays `running`. While a model thinks, its run looks the same.
+	 */
+	silentMs(): number {
+		return this.run.clock.now() - this.lastEventAt;
+	}
+
+	/** Closes the stream. */
+	stop(): void {
+		this.abort.abort();
+	}
+
+	private isStreamOpen() {
+		return this.openStream !== undefined;
+	}
+
+	private async readStream(): Promise<void> {
+		const { run, events, abort } = this;
+		this.isRejected = false;
+		const addEvent = (event: ServerEvent) => {
+			if (events.addEvent(event)) this.lastEventAt = run.clock.now();
+		};
+		const { failure } = await run.send(
+			joinRun(run, { lastId: events.lastId, addEvent }, abort.signal),
+		);
+		this.openStream = undefined;
+		this.isRejected = failure !== undefined && !STREAM_BREAKS.has(failure.kind);
+		if (this.isRejected) this.lastRejectionAt = run.clock.now();
+	}
+
+	/** Waits for the given milliseconds, or for the event. Ends early when the silence reaches its limit. */
+	private async pause(ms: number, event?: Promise<void>) {
+		const leftMs = this.silenceLeftMs();
+		const longestMs = this.mayCancel() && leftMs > 0 ? Math.min(ms, leftMs) : ms;
+		await waitAtMost(this.run, longestMs, event);
+	}
+
+	/** True once: at the first end of the stream. A run that goes on after a decision ends its stream a second time. */
+	private isFirstEndOfStream() {
+		const isFirst = this.events.isComplete && !this.hasReportedEnd;
+		this.hasReportedEnd ||= isFirst;
+		return isFirst;
+	}
+
+	/** Whether the record does not show an active run. True also if the record can never be read. */
+	private async hasEndedByRecord() {
+		const { answer: record, failure } = await readRun(this.run);
+		return failure ? !isTransient(failure) : stageOf(record) !== 'goesOn';
+	}
+
+	/** Whether the user wants silent runs to be cancelled, and the node has not cancelled this run before. */
+	private mayCancel() {
+		const { cancelSilentMs, facts } = this.run;
+		return cancelSilentMs > 0 && this.runId !== facts.cancelledRun;
+	}
+
+	/** Milliseconds until the node may cancel the run, if no event arrives. */
+	private silenceLeftMs() {
+		const { cancelSilentMs: limit, clock } = this.run;
+		// While the server rejects the stream, no events arrive. So the silence begins with the last rejection.
+		const silentAt = Math.max(this.lastEventAt, this.lastRejectionAt) + limit;
+		// The model of a run that has just started may still think.
+		const oldAt = this.startedAt + MIN_AGE_FACTOR * limit;
+		return Math.max(silentAt, oldAt) - clock.now();
+	}
+
+	/**
+	 * Cancels the run if it has sent no event for too long. Never cancels a run during a tool call.
 	 *
 	 * @returns whether the run was cancelled
 	 */
-	const cancelIfSilent = async () => {
-		const isDeaf = isRejected && !isOpen();
-		if (!mayCancel() || isDeaf || silenceLeftMs() > 0 || events.isInToolCall) return false;
+	private async cancelIfSilent(): Promise<boolean> {
+		const { run, events, isRejected } = this;
+		if (!this.mayCancel() || this.silenceLeftMs() > 0) return false;
+		if (isRejected || events.isInToolCall) return false;
 		const { status } = await cancelRunById(run);
-		if (status === 'cancelled') facts.cancelledRun = runId;
-		return status === 'cancelled';
-	};
-	const untilEnded = async () => {
-		while (run.remaining() > 0 && !signal?.aborted) {
-			if (await cancelIfSilent()) return;
-			stream ??= join();
-			await pause(LOOK_MS, stream);
-			// The first end of the stream shows the end of the run. A run that goes on after a decision ends its stream twice.
-			if (events.isComplete && !hasWoken) {
-				hasWoken = true;
-				return;
-			}
-			if (!isOpen()) await pause(LOOK_WITHOUT_STREAM_MS);
-			const { answer: record, failure } = await readRun(run);
-			if (failure ? !isTransient(failure) : stageOf(record) !== 'goesOn') return;
-		}
-	};
-	return { runId, untilEnded, silentMs, end: () => abort.abort() };
+		if (status !== 'cancelled') return false;
+		run.facts.cancelledRun = this.runId;
+		return true;
+	}
 }

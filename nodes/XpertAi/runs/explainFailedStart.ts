@@ -4,9 +4,11 @@ import { failed, failedBy, type NoAnswer } from './result';
 import { readRunConversation, type Run } from './run';
 
 /**
- * Explains why a run could not start. Checks whether the thread has a conversation.
+ * Checks whether the missing conversation of the thread is why a run could not start.
  *
- * @param otherwise the result if the thread has a conversation
+ * @param otherwise the result if the thread has a conversation, or if the check fails
+ * @returns `otherwise`, a result that explains the missing conversation, or the failure of the check if `otherwise` has
+ * no failure
  */
 export async function explainMissingThread(run: Run, otherwise: NoAnswer): Promise<NoAnswer> {
 	const { failure, conversationId } = await readRunConversation(run);
@@ -20,13 +22,10 @@ export async function explainMissingThread(run: Run, otherwise: NoAnswer): Promi
 	return { ...failed(reason, advice), failure: otherwise.failure };
 }
 
-/**
- * Returns the result of a start that the server rejected. If the answer may mean that the thread is missing, checks this
- * first.
- */
+/** Returns the result of a start that the server rejected. Checks the thread if the rejection may be due to the thread. */
 export async function explainFailedStart(run: Run, failure: Failure): Promise<NoAnswer> {
 	const result: NoAnswer = { status: 'failed', failure };
 	// If the thread does not exist, the server may answer 500 instead of 404.
-	const mayBeUnknown = mayMeanNoRecord(failure) && failure.missing !== 'record';
-	return run.isNew || !mayBeUnknown ? result : await explainMissingThread(run, result);
+	const threadMayBeMissing = !run.isNew && mayMeanNoRecord(failure) && failure.missing !== 'record';
+	return threadMayBeMissing ? await explainMissingThread(run, result) : result;
 }

@@ -29,7 +29,7 @@ const BUSY_LIMIT_MS = 5_000;
 
 /**
  * Reads the conversation of a thread whose last run was interrupted. First waits until the server has stored the end of
- * that run: the list of runs shows the end earlier than the conversation does.
+ * that run, because the list of runs shows the end earlier than the conversation.
  */
 async function readInterruptedConversation(run: Run, last: RunRecord, { hasWaited }: Attempts) {
 	await run.wait(hasWaited ? SETTLING_MS : settlingTime(run, last));
@@ -39,19 +39,21 @@ async function readInterruptedConversation(run: Run, last: RunRecord, { hasWaite
 	return await repeatUntil(run, read, isStored, SETTLING_MS);
 }
 
+/** Milliseconds until the server has probably stored the end of a run. */
 function settlingTime(
 	{ clock }: Run,
 	{ run_id: runId, updated_at: endedAt = '' }: RunRecord,
 ): number {
 	if (runId === lastFollowedRun.runId) return 0;
-	const sinceEnd = clock.now() - Date.parse(endedAt);
-	// `sinceEnd` is negative if the server's clock is ahead.
-	return Math.abs(sinceEnd) < SETTLING_MS ? SETTLING_MS - Math.max(0, sinceEnd) : 0;
+	const sinceEndMs = clock.now() - Date.parse(endedAt);
+	// `sinceEndMs` is negative if the server's clock is ahead.
+	const hasJustEnded = Math.abs(sinceEndMs) < SETTLING_MS;
+	return hasJustEnded ? SETTLING_MS - Math.max(0, sinceEndMs) : 0;
 }
 
 type Planned = Omit<Plan, 'before'> | NoAnswer;
 
-/** Prepares the request. Returns a failed result if the node must not send the request. */
+/** Prepares the request that starts a run. Returns a failed result if the node must not send the request. */
 export async function planStart(
 	run: Run,
 	before: RunRecord[],
@@ -59,23 +61,34 @@ export async function planStart(
 ): Promise<Planned> {
 	const { kind } = run.intent;
 	const last = newestOf(before);
-	if (kind === 'message') {
-		const messageMark = run.isNew ? undefined : randomUUID();
-		const body = messageMark ? withMessageMark(run.body, messageMark) : run.body;
-		const isInterrupted = last?.status === 'interrupted';
-		const waiting = isInterrupted
-			? await readInterruptedConversation(run, last, attempts)
-			: { tasks: [] };
-		if (waitsForPerson(waiting)) run.facts.discarded = waiting.tasks.map(requestOf);
-		return { body, messageMark };
-	}
+	if (kind === 'message') return await planMessage(run, last, attempts);
 	// A decision or a retry on a thread without a question would keep the thread busy forever.
 	if (!last) return await explainMissingThread(run, neverRan(kind));
 	const body = { assistant_id: last.assistant_id, ...run.body };
 	if (kind === 'decision') return await planDecision(run, body, last, attempts);
-	// The server cannot retry a question while the first run of the thread is active.
-	if (stageOf(last) !== 'goesOn' || startedRuns(before).length > 1) return { body };
-	const advice = `Cancel the run ${last.run_id} with Thread: Cancel Run, and ask again with Thread: Ask and Wait.`;
+	const isOnlyRun = startedRuns(before).length <= 1;
+	return stageOf(last) === 'goesOn' && isOnlyRun ? firstRunIsActive(last.run_id) : { body };
+}
+
+/** Prepares a message. If the message discards tasks that wait for a person, stores these tasks in `facts`. */
+async function planMessage(
+	run: Run,
+	last: RunRecord | undefined,
+	attempts: Attempts,
+): Promise<Planned> {
+	if (last?.status === 'interrupted') {
+		const conversation = await readInterruptedConversation(run, last, attempts);
+		if (waitsForPerson(conversation)) run.facts.discarded = conversation.tasks.map(requestOf);
+	}
+	// On a new thread, the node finds the run without a mark.
+	if (run.isNew) return { body: run.body };
+	const messageMark = randomUUID();
+	return { body: withMessageMark(run.body, messageMark), messageMark };
+}
+
+/** Returns the result of a retry while the first run of the thread is active. The server cannot retry its question. */
+function firstRunIsActive(runId: string) {
+	const advice = `Cancel the run ${runId} with Thread: Cancel Run, and ask again with Thread: Ask and Wait.`;
 	return failed('The first question of this thread has not ended', advice);
 }
 
@@ -91,19 +104,24 @@ async function planDecision(
 	const { tasks, failure, error } = conversation;
 	if (failure) return { status: 'failed', failure };
 	if (tasks.length === 0) return conversation.status === 'busy' ? busy() : NOTHING_TO_DECIDE;
-	// Even if the run was cancelled, a decision would execute its tool calls. So look for a cancellation first. The
-	// `error` of the conversation may come from another run, so only the message of the waiting run is proof.
+	// Even if the run was cancelled, a decision would carry out its tool calls. So look for a cancellation first. The
+	// `error` of the conversation may come from another run. Only the message of the waiting run is proof.
 	const stored = error ? await findAnswer(run, conversation, waitingRun.run_id) : undefined;
 	if (stored?.failure) return { status: 'failed', failure: stored.failure };
 	if (stored?.message?.status === 'aborted') return runCancelled(stored.message.error ?? error);
 	// The server would ignore changes to a call that does not wait, and run the waiting calls unchanged.
 	const calls = fieldOfTasks('call.id', tasks);
-	if (difference(run.intent.changes, calls).length > 0) return callsNotWaiting(calls);
+	const unknownCalls = difference(run.intent.changes, calls);
+	if (unknownCalls.length > 0) return changesNotWaiting(calls);
 	return { body: withTarget(body, waitingRun.run_id), waitingRun, decided: tasks };
 }
 
-/** Returns the result if a decision changes the arguments of a call that does not wait. */
-function callsNotWaiting(calls: unknown[]) {
+/**
+ * Returns the result if a decision changes the arguments of a call that does not wait.
+ *
+ * @param calls the IDs of the waiting calls, or undefined for a task without a call
+ */
+function changesNotWaiting(calls: unknown[]) {
 	const shown = compact(calls.map((id) => isString(id) && sanitize(id)));
 	if (shown.length > 0) {
 		const advice = `Nothing was decided. Waiting: ${shown.join(', ')}.`;
@@ -117,7 +135,7 @@ function callsNotWaiting(calls: unknown[]) {
 
 /** What earlier attempts to start the run have shown. */
 export interface Attempts {
-	/** How many attempts under the lock have failed. */
+	/** How many attempts have failed without an active run on the thread. */
 	failed: number;
 	/** Whether the node has waited for another run. */
 	hasWaited: boolean;

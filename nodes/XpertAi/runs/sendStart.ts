@@ -25,7 +25,7 @@ import { messageMarkOf } from './runBody';
 import { START_MS, type TurnLock } from './turnLock';
 
 /**
- * Sends the request. If the server's answer is lost, searches for the started run.
+ * Sends the request that starts the run. If the server's answer is lost, searches for the started run.
  *
  * @param lock the lock of the thread, if any. It is given back before a run is cancelled.
  * @param mayRepeat whether the caller tries again if the request certainly started no run
@@ -35,14 +35,13 @@ export async function sendStart(
 	plan: Plan,
 	lock: TurnLock | undefined,
 	mayRepeat: boolean,
-): Promise<SentRun | NoAnswer | NotStarted> {
+): Promise<SentRun | NoAnswer | FailedAttempt> {
 	const { waitingRun, decided } = plan;
-	const { kind } = run.intent;
 	const limits = lock
 		? {
 				maxTries: 2,
 				timeoutMs: START_MS,
-				// Only a missing route is asked for again here, because the lock must be given back in time.
+				// Repeat only a 404 for the route here, to confirm it. The lock must be given back in time.
 				stopRetrying: ({ missing }: Failure) => missing !== 'route' || !lock.mayBegin,
 			}
 		: { maxTries: START_TRIES };
@@ -54,32 +53,44 @@ export async function sendStart(
 	const { failure, mayBeDone } = sent;
 	if (mayMeanNoRoute(failure)) return recordMissingRoutes(run, failure);
 	if (mayRepeat && isTransient(failure) && certainlyNotDone(failure)) return { failure };
-	if (!mayBeDone && failure.kind !== 'cancelled') {
-		const explained = await explainFailedStart(run, failure);
-		return waitingRun ? { advice: DECIDE_AGAIN, ...explained } : explained;
-	}
+	const mayHaveStarted = mayBeDone || failure.kind === 'cancelled';
+	if (mayHaveStarted) return await searchLostRun(run, plan, failure, lock);
+	const explained = await explainFailedStart(run, failure);
+	return waitingRun ? { advice: DECIDE_AGAIN, ...explained } : explained;
+}
+
+/**
+ * Searches for the started run after a lost answer. If the search fails, gives the lock back, and cancels the run if the
+ * user wants this (see `cancelIfGivenUp`).
+ */
+async function searchLostRun(
+	run: Run,
+	plan: Plan,
+	failure: Failure,
+	lock?: TurnLock,
+): Promise<SentRun | NoAnswer> {
 	const isDone = (found: string | undefined, waitedMs: number) =>
 		found !== undefined || waitedMs >= LOST_START_SEARCH_MS;
-	const find = async (client: Client) => {
+	const findRunId = async (client: Client) => {
 		const asked = { ...run, ...client };
-		return await repeatUntil(
-			asked,
-			async () => await findLostRun(asked, plan),
-			isDone,
-			FIRST_POLL_MS,
-		);
+		const find = async () => await findLostRun(asked, plan);
+		return await repeatUntil(asked, find, isDone, FIRST_POLL_MS);
 	};
-	const runId = await find({ ...run, ...lock?.afterStart });
-	if (runId !== undefined) return { threadId: run.threadId, runId, streamId: runId, decided };
-	const notArrived = `The decision did not reach the assistant. ${failureMessage(failure)}`;
-	const lost = waitingRun
-		? { ...failed(notArrived, DECIDE_AGAIN), failure }
-		: mayHaveArrived(kind, failure);
-	const status = run.remaining() <= 0 ? 'timedOut' : 'failed';
-	const isStopped = run.signal?.aborted;
-	const result: NoAnswer = isStopped ? executionStopped(failure) : { ...lost, status };
+	const runId = await findRunId({ ...run, ...lock?.afterStart });
+	const { threadId } = run;
+	if (runId !== undefined) return { threadId, runId, streamId: runId, decided: plan.decided };
+	const result = resultOfLostStart(run, plan, failure);
 	await lock?.giveBack();
-	return await cancelIfGivenUp(run, result, find);
+	return await cancelIfGivenUp(run, result, findRunId);
+}
+
+/** Returns the result if no run was found after a lost answer. */
+function resultOfLostStart(run: Run, { waitingRun }: Plan, failure: Failure): NoAnswer {
+	if (run.signal?.aborted) return executionStopped(failure);
+	const status = run.remaining() <= 0 ? 'timedOut' : 'failed';
+	if (!waitingRun) return { ...mayHaveArrived(run.intent.kind, failure), status };
+	const reason = `The decision did not reach the assistant. ${failureMessage(failure)}`;
+	return { status, reason, advice: DECIDE_AGAIN, failure };
 }
 
 const DECIDE_AGAIN = 'Decide again: what waits still waits.';
@@ -90,18 +101,12 @@ const LOST_START_SEARCH_MS = 6_000;
 /** Finds the ID of the started run after a lost answer. Returns undefined if no run or several runs match. */
 async function findLostRun(run: Run, plan: Plan): Promise<string | undefined> {
 	const { messageMark, waitingRun, before } = plan;
-	if (waitingRun) {
-		// A decision changes the record of the waiting run at once. An unchanged record shows that no decision arrived.
-		const runId = waitingRun.run_id;
-		const { answer: now = waitingRun } = await readRun({ ...run, runId });
-		const isDecided = now.status !== 'interrupted' || now.updated_at !== waitingRun.updated_at;
-		return isDecided ? runId : undefined;
-	}
+	if (waitingRun) return (await wasDecided(run, waitingRun)) ? waitingRun.run_id : undefined;
 	const { answer: runs } = await listRuns(run, run.threadId);
 	const fresh = differenceBy(startedRuns(runs ?? []), before, 'run_id');
 	if (run.isNew) return newestOf(fresh)?.run_id;
-	// The thread shows only the message mark of its newest question. This mark cannot identify one of several new runs.
 	const [found, ...others] = fresh;
+	// The thread shows only the message mark of its newest question. This mark cannot identify one of several new runs.
 	if (!found || others.length > 0) return undefined;
 	// A retry has no mark. The new run is the retry unless somebody has asked a question since.
 	const isOurs = messageMark
@@ -110,21 +115,29 @@ async function findLostRun(run: Run, plan: Plan): Promise<string | undefined> {
 	return isOurs ? found.run_id : undefined;
 }
 
+/** Whether a decision has reached the waiting run. A decision changes the record of the run at once. */
+async function wasDecided(run: Run, waitingRun: RunRecord): Promise<boolean> {
+	const { answer: now } = await readRun({ ...run, runId: waitingRun.run_id });
+	if (!now) return false;
+	return now.status !== 'interrupted' || now.updated_at !== waitingRun.updated_at;
+}
+
 /** A run that the server has started, and the ID of the stream to read (`streamId`). */
 export type SentRun = RunIds & FollowOptions & Required<Pick<FollowOptions, 'streamId'>>;
 
-/** Why a run was not started now, although it may start later. */
-export interface NotStarted {
-	/** The run that is active on the thread. */
-	blocking?: RunRecord;
-	/** Why a request failed. No request has started a run. */
-	failure?: Failure;
+/** Why a run was not started now: because of an active run on the thread, or of a failed attempt. */
+export type NotStarted = { blocking: RunRecord } | FailedAttempt;
+
+/** An attempt that has started no run. The caller tries again. */
+export interface FailedAttempt {
+	/** Why a request failed. Undefined if the requests under the lock took too long. */
+	failure: Failure | undefined;
 }
 
 /** First pause after a failed attempt, and in the search for a run after a lost answer. */
 export const FIRST_POLL_MS = 500;
 
-/** Returns the result of a run on a server without the routes for background runs. */
+/** Stores that the server lacks the routes for background runs, if this is certain. Returns the result of the run. */
 export function recordMissingRoutes({ routes }: Run, failure: Failure): NoAnswer {
 	// Remember a missing route only if the API itself reports it. A proxy may send a 404 while the server is down.
 	routes.areMissing ||= failure.missing === 'route';

@@ -3,13 +3,14 @@ import { difference, map, sortBy } from 'lodash';
 import {
 	listRuns,
 	newestOf,
+	type RunRecord,
 	runSortKey,
 	stageOf,
 	START_TRIES,
 	startedRuns,
 } from '../threads/runsApi';
 import { type Failure, mayMeanNoRoute, isOutage, isTransient } from '../transport/failure';
-import { watchRun } from './blockingRun';
+import { BlockingRunWatch } from './blockingRun';
 import { repeatUntil, UNREACHABLE_MS } from './client';
 import { LAST_RUNS, type OtherRuns } from './overlap';
 import { type Attempts, planStart } from './planStart';
@@ -17,6 +18,7 @@ import { busy, executionStopped, failedBy, type NoAnswer, stillBusy, timedOut } 
 import type { Run } from './run';
 import {
 	FIRST_POLL_MS,
+	type FailedAttempt,
 	type NotStarted,
 	sendStart,
 	type SentRun,
@@ -42,7 +44,7 @@ export interface StartedRun extends SentRun {
 	givenBack?: Promise<void>;
 }
 
-/** How long a run with `whenBusy: 'fail'` waits for the lock. */
+/** How long a run with `whenBusy: 'fail'` waits for the lock. Others hold the lock only for a moment. */
 const FAIL_WAIT_MS = 5_000;
 
 /**
@@ -52,51 +54,63 @@ const FAIL_WAIT_MS = 5_000;
  */
 export async function startInTurn(run: Run): Promise<StartedRun | NoAnswer> {
 	const attempts = { failed: 0, hasWaited: false, wasReached: false };
-	let watch: ReturnType<typeof watchRun> | undefined;
+	let watch: BlockingRunWatch | undefined;
 	try {
 		for (;;) {
 			const tried = await lockAndStart(run, attempts);
 			if ('status' in tried || 'runId' in tried) return tried;
-			const { blocking, failure } = tried;
-			if (!blocking) {
-				attempts.failed++;
-				await run.wait(Math.max(attempts.failed * FIRST_POLL_MS, failure?.retryAfterMs ?? 0));
-				const { failure: unread } = await listWithRetries(run, attempts);
-				if (unread) return resultOfListFailure(run, unread, attempts);
+			if (!('blocking' in tried)) {
+				const unlisted = await waitForNextAttempt(run, attempts, tried.failure);
+				if (unlisted) return unlisted;
 				continue;
 			}
+			const { blocking } = tried;
 			if (run.whenBusy === 'fail') return busy(blocking);
 			if (watch?.runId !== blocking.run_id) {
-				watch?.end();
-				watch = watchRun(run, blocking);
+				watch?.stop();
+				watch = new BlockingRunWatch(run, blocking);
 			}
-			await watch.untilEnded();
+			await watch.waitForEnd();
 			if (run.signal?.aborted) return executionStopped();
 			const { cancelledRun } = run.facts;
 			if (run.remaining() <= 0) return stillBusy(blocking, watch.silentMs(), cancelledRun);
 			attempts.hasWaited = true;
 		}
 	} finally {
-		watch?.end();
+		watch?.stop();
 	}
 }
 
 /**
+ * Counts a failed attempt. Waits, at least as long as the server asks for, and then until the server answers again.
+ *
+ * @returns undefined if the start can be tried again, otherwise the result
+ */
+async function waitForNextAttempt(run: Run, attempts: Attempts, failure: Failure | undefined) {
+	attempts.failed++;
+	await run.wait(Math.max(attempts.failed * FIRST_POLL_MS, failure?.retryAfterMs ?? 0));
+	const { failure: unread } = await listWithRetries(run, attempts);
+	return unread && resultOfListFailure(run, unread, attempts);
+}
+
+/**
  * Takes the lock, starts the run, and gives the lock back. Takes no lock if the thread is new, if `whenBusy` is `run`,
- * or after `START_TRIES` failed attempts. Starts nothing if others hold the lock, or
- * if the server cannot be asked for it. Starts without a lock if the server does not support it.
+ * or after `START_TRIES` failed attempts. Starts without a lock if the server does not support locks.
+ *
+ * @returns the started run, the final result, or why no run was started now
  */
 async function lockAndStart(
 	run: Run,
 	attempts: Attempts,
 ): Promise<StartedRun | NoAnswer | NotStarted> {
 	const { isNew, whenBusy, locks, threadId, signal } = run;
-	const needsNone = isNew || whenBusy === 'run' || attempts.failed >= START_TRIES;
+	const needsLock = !isNew && whenBusy !== 'run' && attempts.failed < START_TRIES;
 	const maxWaitMs = whenBusy === 'fail' ? FAIL_WAIT_MS : Infinity;
-	const taken = needsNone ? {} : await takeTurnLock(run, locks, threadId, maxWaitMs);
+	const taken = needsLock ? await takeTurnLock(run, locks, threadId, maxWaitMs) : {};
 	const { lock, failure, isHeld } = taken;
 	attempts.wasReached ||= lock !== undefined;
 	if (!lock && signal?.aborted) return executionStopped();
+	// With `whenBusy: 'fail'`, the list of runs decides.
 	if (isHeld && whenBusy === 'wait') return stillBusy();
 	// The server may support locks, although it did not answer this request.
 	if (failure && isOutage(failure)) return { failure };
@@ -108,20 +122,24 @@ async function lockAndStart(
 	return tried;
 }
 
-/** Starts the run if no other run is active. Under a lock, each request is sent once. */
+/**
+ * Starts the run if no other run is active, or if `whenBusy` is `run`. Stores the IDs of the started run in `facts`. Under
+ * a lock, sends each request once.
+ */
 async function startUnlessBusy(
 	run: Run,
 	attempts: Attempts,
 	lock?: TurnLock,
 ): Promise<StartedRun | NoAnswer | NotStarted> {
 	const client = { ...run, ...lock?.beforeStart };
-	const before = await listRunsBefore(client, attempts, lock);
-	if (!Array.isArray(before)) return before;
+	const listed = await listRunsBefore(client, attempts, lock);
+	if (!('runs' in listed)) return listed;
+	const { runs: before } = listed;
 	const active = before.filter((one) => stageOf(one) === 'goesOn');
 	const blocking = newestOf(active);
 	if (blocking && run.whenBusy !== 'run') return { blocking };
 	const plan = await planStart(client, before, attempts);
-	// The requests above may have taken too long to start a run under this lock.
+	// The requests above may have failed, or taken too long to start a run under this lock.
 	if (lock && !lock.mayBegin) return { failure: lock.failure };
 	if ('status' in plan) return plan;
 	if (run.signal?.aborted) return executionStopped();
@@ -133,24 +151,29 @@ async function startUnlessBusy(
 	const { threadId, runId } = started;
 	Object.assign(run.facts, { threadId, runId });
 	const ended = sortBy(difference(startedRuns(before), active), runSortKey);
-	const others = {
-		isActive: blocking !== undefined,
-		lastIds: map(ended.slice(-LAST_RUNS), 'run_id'),
-	};
-	return { ...started, others };
+	const lastIds = map(ended.slice(-LAST_RUNS), 'run_id');
+	return { ...started, others: { isActive: blocking !== undefined, lastIds } };
 }
 
-/** Lists the runs of the thread before the start. */
-async function listRunsBefore(run: Run, attempts: Attempts, lock?: TurnLock) {
-	if (run.isNew) return [];
-	const { answer, failure } = lock
+/**
+ * Lists the runs of the thread before the start.
+ *
+ * @returns the runs; under a lock, the failed attempt; without a lock, the final result
+ */
+async function listRunsBefore(
+	run: Run,
+	attempts: Attempts,
+	lock?: TurnLock,
+): Promise<{ runs: RunRecord[] } | FailedAttempt | NoAnswer> {
+	if (run.isNew) return { runs: [] };
+	const { answer: runs, failure } = lock
 		? await listRuns(run, run.threadId)
 		: await listWithRetries(run, attempts);
-	if (answer) return answer;
+	if (runs) return { runs };
 	return lock ? { failure } : resultOfListFailure(run, failure, attempts);
 }
 
-/** Returns the result of a run whose thread has no readable list of runs. */
+/** Returns the result if the runs of the thread could not be listed. Stores if the server lacks the route. */
 function resultOfListFailure(run: Run, failure: Failure, { hasWaited }: Attempts): NoAnswer {
 	if (run.signal?.aborted) return executionStopped();
 	// After a successful read, a 404 does not mean a missing route. It comes from a proxy whose server is down.
@@ -170,7 +193,9 @@ async function listWithRetries(run: Run, { hasWaited, wasReached }: Attempts) {
 	const list = async () => await listRuns(run, run.threadId);
 	return await repeatUntil(run, list, ({ failure }, waitedMs) => {
 		if (!failure || !isTransient(failure)) return true;
-		const longestMs = failure.kind === 'network' && !wasReached ? 0 : UNREACHABLE_MS;
-		return !hasWaited && (waitedMs >= longestMs || mayMeanNoRoute(failure));
+		// The server has answered before, so it will answer again.
+		if (hasWaited) return false;
+		const mayBeWrongAddress = failure.kind === 'network' && !wasReached;
+		return mayBeWrongAddress || mayMeanNoRoute(failure) || waitedMs >= UNREACHABLE_MS;
 	});
 }
