@@ -7,71 +7,76 @@ import { provesCompletion, readSettled, replayEndedRun } from './readRunState';
 import { resultFromEvents, type RunState } from './result';
 import type { Run, RunClient } from './run';
 
-/** Total time limit for the requests that cancel an abandoned run. */
+/** Total time limit for the requests that cancel a run the node no longer waits for. */
 const CANCEL_LIMIT_MS = 10_000;
 
 /**
  * Cancels a run that has not ended. Never throws.
  *
- * @param startedBy who has started the run. A run of this execution is cancelled even if its record cannot be read.
- * @returns the status `cancelled`, the state of an ended run, or `unread` if a request failed
+ * @param startedBy who has started the run. During an outage, the node cancels a run of this execution without reading
+ * its record.
+ * @returns the status `cancelled`, the state of a run that had ended before, or `unread` if a request failed
  */
 export async function cancelRunById(
 	run: RunClient,
 	startedBy: 'thisExecution' | 'unknown' = 'unknown',
 ): Promise<RunState> {
 	const { answer: record, failure } = await readRun(run);
-	// During an outage, our run may exist although its record cannot be read.
-	if (failure && !(startedBy === 'thisExecution' && isOutage(failure)))
-		return { status: 'unread', failure };
+	if (failure) {
+		// During an outage, a run of this execution may exist although its record cannot be read.
+		const mayExist = startedBy === 'thisExecution' && isOutage(failure);
+		return mayExist ? await cancelActiveRun(run) : { status: 'unread', failure };
+	}
 	// Do not cancel an ended run, because the server would mark even a completed run as cancelled.
-	if (record && stageOf(record) === 'ended') return await readSettled(run);
-	const state = (await cancelActiveRun(run)) ?? { status: 'cancelled' };
-	return state.status === 'unread' ? { ...state, goesOn: record !== undefined } : state;
+	if (stageOf(record) === 'ended') return await readSettled(run);
+	const state = await cancelActiveRun(run);
+	return state.status === 'unread' ? { ...state, goesOn: true } : state;
 }
 
 /**
  * Cancels an active run. Never throws.
  *
- * @returns undefined if the run was cancelled; the result if the run completed first; `unread` if a request failed
+ * @returns the status `cancelled`, the result of a run that completed first, or `unread` if a request failed
  */
-export async function cancelActiveRun(run: RunClient): Promise<RunState | undefined> {
+export async function cancelActiveRun(run: RunClient): Promise<RunState> {
 	const { failure } = await requestCancel(run);
 	if (failure) {
+		// A request without an answer may have cancelled the run.
 		const after = isTransient(failure) ? await readRun(run) : undefined;
 		if (after?.answer?.status !== 'interrupted') return { status: 'unread', failure };
 	}
 	const events = await replayEndedRun(run);
 	const result = events && provesCompletion(events) ? resultFromEvents(events) : undefined;
-	return result?.status === 'completed' ? result : undefined;
+	return result?.status === 'completed' ? result : { status: 'cancelled' };
 }
 
 /**
- * Cancels a run that the node no longer waits for, if the user chose this in `whenGivenUp`. Never throws.
+ * Cancels a run that the node no longer waits for, if the user chose this in `whenGivenUp`. The node no longer waits
+ * after the deadline, and after a stop of the execution. Never throws.
  *
- * @param find returns the run ID, or undefined if no run was found
- * @returns the given result. After an attempt to cancel, `advice` contains the outcome.
+ * @param findRunId returns the run ID, or undefined if no run was found
+ * @returns the given result. If a run was found, `advice` says whether the node has cancelled it.
  */
 export async function cancelIfGivenUp<State extends RunState>(
 	run: Client & Pick<Run, 'facts' | 'threadId' | 'whenGivenUp'>,
 	result: State,
-	find: (client: Client) => Promise<string | undefined> = async () => run.facts.runId,
+	findRunId: (client: Client) => Promise<string | undefined> = async () => run.facts.runId,
 ): Promise<State> {
 	const { clock, signal, sendUnlimited, facts, threadId, whenGivenUp } = run;
 	const isGivenUp = signal?.aborted || result.status === 'timedOut';
 	if (!isGivenUp || whenGivenUp !== 'cancel') return result;
+	// The deadline is over, so these requests get their own.
 	const send: Send = async (request) => await sendUnlimited({ ...request, afterStop: true });
 	const deadline = clock.now() + CANCEL_LIMIT_MS;
-	const late = withDeadline({ send, clock, deadline, signal: undefined });
-	const runId = await find(late);
+	const client = withDeadline({ send, clock, deadline, signal: undefined });
+	const runId = await findRunId(client);
 	if (runId === undefined) return result;
 	facts.runId = runId;
-	const advice = cancelAdvice(
-		await cancelRunById({ ...late, facts, threadId, runId }, 'thisExecution'),
-	);
-	return { ...result, advice };
+	const state = await cancelRunById({ ...client, facts, threadId, runId }, 'thisExecution');
+	return { ...result, advice: cancelAdvice(state) };
 }
 
+/** What the user should know after the node has tried to cancel a run. */
 function cancelAdvice(state: RunState) {
 	if (state.status === 'cancelled')
 		return 'It was cancelled on the server. Raise "Deadline (Minutes)" if it needs longer.';

@@ -3,25 +3,34 @@ import { isEqual, isString, isUndefined } from 'lodash';
 import { fieldOfTasks } from '../threads/tasks';
 import { messagesOf, readThread, type ThreadMessage } from '../threads/thread';
 import { repeatUntil } from './client';
-import { failed, type RunResult } from './result';
+import { failed, hasAnswer, type RunResult } from './result';
 import type { Run } from './run';
 
 /** The advice if the server took the changed arguments, but not the confirmation that carries them out. */
 export const UNCONFIRMED_ADVICE =
 	'The changed arguments have arrived. If the thread still waits, decide again, with "Changed Arguments" left empty.';
 
-/** Whether the run waits for a second decision after a change of arguments. */
+/**
+ * Whether the run waits for a second decision after a change of arguments. Then the same tasks wait again, but without
+ * calls.
+ *
+ * @param decided the tasks that waited for the first decision
+ */
 export function waitsForSecondDecision(result: RunResult, decided?: unknown[]) {
 	if (result.status !== 'interrupted') return false;
 	const { interrupt } = result;
-	// After a change of arguments, the waiting tasks have no calls.
-	const isChanged = fieldOfTasks('call.id', interrupt).every(isUndefined);
-	return isChanged && isEqual(fieldOfTasks('name', interrupt), fieldOfTasks('name', decided));
+	const lackCalls = fieldOfTasks('call.id', interrupt).every(isUndefined);
+	return lackCalls && isEqual(fieldOfTasks('name', interrupt), fieldOfTasks('name', decided));
 }
 
 /**
  * Checks whether a decision took effect. Somebody else may have made the opposite decision earlier. On the thread, a
  * rejected call must have no result, and a confirmed call must have a result.
+ *
+ * @param result the result of the run after the decision
+ * @param decided the tasks that waited for the decision; undefined for a message or a retry
+ * @returns the given result, with `rejected` after a rejection. A failed result if the decision took no effect, or if the
+ * thread cannot be read. Returns the result of a message, a retry and a run without completion unchanged.
  */
 export async function checkDecision(
 	run: Run,
@@ -30,18 +39,18 @@ export async function checkDecision(
 ): Promise<RunResult> {
 	if (!decided || result.status !== 'completed') return result;
 	const { rejects } = run.intent;
-	const isEmptyAnswer = result.output === '' && result.otherParts.length === 0;
 	// An answer shows that the confirmation took effect.
-	if (!rejects && !isEmptyAnswer) return result;
+	if (!rejects && hasAnswer(result)) return result;
 	const read = async () => await readThread(run, run.threadId);
 	const { answer: state, failure } = await repeatUntil(run, read, ({ ok }) => ok);
 	if (failure) return { ...failed(UNKNOWN_OUTCOME), failure };
-	const calls = fieldOfTasks('call.id', decided).filter(isString);
-	const isResult = ({ tool_call_id: id }: ThreadMessage) => isString(id) && calls.includes(id);
-	const wasCarriedOut = messagesOf(state).some(isResult);
+	const callIds = fieldOfTasks('call.id', decided).filter(isString);
+	const isResultOfCall = ({ tool_call_id: id }: ThreadMessage) =>
+		isString(id) && callIds.includes(id);
+	const wasCarriedOut = messagesOf(state).some(isResultOfCall);
 	if (rejects) return wasCarriedOut ? REJECTED_TOO_LATE : { ...result, output: '', rejected: true };
 	// Without IDs of calls, nothing can be checked.
-	return wasCarriedOut || calls.length === 0 ? result : CONFIRMED_TOO_LATE;
+	return wasCarriedOut || callIds.length === 0 ? result : CONFIRMED_TOO_LATE;
 }
 
 const UNKNOWN_OUTCOME = 'The server took the decision, but what became of it is not known';

@@ -12,14 +12,14 @@ export interface Client extends ApiClient {
 	remaining: () => number;
 	/** Waits for the given milliseconds. Ends early at the deadline, or when the execution is stopped. */
 	wait: (ms: number) => Promise<void>;
-	/** Sends a request without the deadline. Used to cancel a run after the deadline. */
+	/** Sends a request without the deadline, e.g. to cancel a run after the deadline. */
 	sendUnlimited: Send;
 }
 
-/** Time limit for retrying the first read of a run or a list. It is short, because the server's address may be wrong. */
+/** Time limit for retrying the first read of a run or a list. The limit is short, because the address may be wrong. */
 export const UNREACHABLE_MS = 60_000;
 
-/** Minimum timeout of a request, even if the deadline is closer. So a last request can be sent at the deadline. */
+/** Minimum timeout of a request, even if the deadline is closer. So the node can send a last request at the deadline. */
 const MIN_TIMEOUT_MS = 1_000;
 
 /**
@@ -33,17 +33,17 @@ export function withDeadline({ send, ...limits }: ApiClient & { deadline: number
 	const { clock, deadline, signal } = limits;
 	const remaining = () => Math.max(0, deadline - clock.now());
 	const wait = async (ms: number) => await clock.sleep(Math.min(ms, remaining()), signal);
-	/** Why the last request failed; undefined after a success. */
+	/** Why the last request failed. Undefined after a success. */
 	let lastFailure: Failure | undefined;
 	/** When the next request may be sent, according to `Retry-After`. */
 	let earliest = 0;
 	const sendInTime: Send = async (request) => {
 		const { method, path, apiRoot = API_ROOT } = request;
-		// A pause that is already over never makes a request too late.
-		const isTooLate = earliest > Math.max(deadline, clock.now());
-		const pause = earliest - clock.now();
-		if (pause > 0 && !isTooLate) await wait(pause);
 		const place = { method, path: apiRoot + path };
+		const pauseMs = earliest - clock.now();
+		// A pause that is already over never makes a request too late.
+		const isTooLate = pauseMs > 0 && earliest > deadline;
+		if (pauseMs > 0 && !isTooLate) await wait(pauseMs);
 		if (signal?.aborted) return { ok: false, failure: { kind: 'cancelled', ...place } };
 		if (isTooLate && lastFailure) return { ok: false, failure: { ...lastFailure, ...place } };
 		const totalMs = Math.max(MIN_TIMEOUT_MS, remaining());
@@ -57,10 +57,11 @@ export function withDeadline({ send, ...limits }: ApiClient & { deadline: number
 }
 
 /**
- * Repeats an attempt with growing pauses. Stops when `isDone` returns true, at the deadline, or when the execution is
- * stopped.
+ * Repeats an attempt with growing pauses until `isDone` returns true. Ends early at the deadline, or when the execution
+ * is stopped.
  *
  * @param isDone gets the result of an attempt, and the sum of all pauses so far in milliseconds
+ * @returns the result of the last attempt
  */
 export async function repeatUntil<Result>(
 	client: Pick<Client, 'remaining' | 'signal' | 'wait'>,
@@ -68,16 +69,19 @@ export async function repeatUntil<Result>(
 	isDone: (result: Result, waitedMs: number) => boolean,
 	firstPauseMs = FIRST_PAUSE_MS,
 ): Promise<Result> {
-	for (let [pause, waited] = [firstPauseMs, 0]; ; pause = longerPause(pause)) {
+	let pauseMs = firstPauseMs;
+	let waitedMs = 0;
+	for (;;) {
 		const result = await attempt();
-		const isOver = client.remaining() <= 0 || client.signal?.aborted;
-		if (isOver || isDone(result, waited)) return result;
-		await client.wait(pause);
-		waited += pause;
+		const mustEnd = client.remaining() <= 0 || client.signal?.aborted;
+		if (mustEnd || isDone(result, waitedMs)) return result;
+		await client.wait(pauseMs);
+		waitedMs += pauseMs;
+		pauseMs = longerPause(pauseMs);
 	}
 }
 
-/** Waits for the given milliseconds, or until `event` resolves. Ends early like `Client.wait`. */
+/** Waits until `event` resolves, but at most for the given milliseconds. Ends early like `Client.wait`. */
 export async function waitAtMost(
 	client: Client,
 	ms: number,

@@ -14,15 +14,18 @@ import { provesCompletion, readRunState } from './readRunState';
 import {
 	type Completed,
 	executionStopped,
+	failureIn,
+	hasAnswer,
 	type Interrupted,
+	isResult,
 	resultFromEvents,
 	type RunResult,
-	type RunState,
 	STILL_RUNNING,
 	timedOut,
 } from './result';
 import { readRunConversation, type Run, type RunClient } from './run';
 
+/** How to follow a run. */
 export interface FollowOptions {
 	/** ID of the stream to read. The stream of a decision can have a different ID than the run. */
 	streamId?: string;
@@ -32,7 +35,8 @@ export interface FollowOptions {
 
 /**
  * Follows a run until it ends or waits for a person. Stops early at the deadline, or when the execution is stopped.
- * Reconnects if the stream breaks. Reads the run record if the stream gives no result. Never throws.
+ * Reconnects if the stream breaks. Reads the run record if the stream gives no result. Stores the conversation ID in
+ * `facts`. Never throws.
  */
 export async function waitForRunResult(
 	run: RunClient & Pick<Run, 'listener'>,
@@ -42,14 +46,14 @@ export async function waitForRunResult(
 	// The stream of a decision can begin with events from before the decision. The listener must not get these events.
 	const events = new RunEvents(run.runId, decided ? undefined : listener);
 	if (decided) events.readTasks(decided);
-	/** Whether the stream has not shown the run from its beginning. A new stream can begin with the decision. */
+	/** Whether the stream began with the decision. Such a stream lacks the parts from before the decision. */
 	let lacksEarlierParts = decided !== undefined;
 	for (let pause = FIRST_PAUSE_MS; ; ) {
 		const { lastId } = events;
 		await readStream(run, streamId, events);
 		facts.conversationId ??= events.conversationId;
 		if (events.isComplete && decided && (await endsBeforeDecision(run, events, decided))) {
-			// The stream has shown the part before the decision. Read on without a pause.
+			// The stream has shown the parts from before the decision. Read on without a pause.
 			events.resume(listener);
 			lacksEarlierParts = false;
 			continue;
@@ -62,11 +66,11 @@ export async function waitForRunResult(
 			return lacksEarlierParts ? await withStoredParts(run, result) : result;
 		}
 		const state = await readRunState(run);
-		const failure = 'failure' in state ? state.failure : undefined;
-		if (run.signal?.aborted) return executionStopped(failure);
-		if (state.status !== 'running' && state.status !== 'unread') return state;
-		if (run.remaining() <= 0) return { ...STILL_RUNNING, failure };
-		pause = events.lastId === lastId ? longerPause(pause) : FIRST_PAUSE_MS;
+		if (run.signal?.aborted) return executionStopped(failureIn(state));
+		if (isResult(state)) return state;
+		if (run.remaining() <= 0) return { ...STILL_RUNNING, failure: failureIn(state) };
+		const hasNewEvents = events.lastId !== lastId;
+		pause = hasNewEvents ? FIRST_PAUSE_MS : longerPause(pause);
 		await run.wait(pause);
 	}
 }
@@ -79,10 +83,17 @@ async function resultOfStream(run: RunClient, events: RunEvents): Promise<RunRes
 	const result = resultFromEvents(events);
 	if (result.status === 'interrupted')
 		return (await overlapsOthers(run)) ? await waitForSettledResult(run, result) : result;
-	if (result.status !== 'completed' || result.output !== '' || result.otherParts.length > 0)
-		return result;
-	const { answer: record } = await (provesCompletion(events) ? {} : readRun(run));
-	if (record && record.status !== 'success') return await waitForSettledResult(run, result);
+	if (result.status !== 'completed' || hasAnswer(result)) return result;
+	if (!provesCompletion(events)) {
+		// The stream of a run that was cancelled before its first words looks the same.
+		const { answer: record } = await readRun(run);
+		if (record && record.status !== 'success') return await waitForSettledResult(run, result);
+	}
+	return await withStoredAnswer(run, result);
+}
+
+/** Reads the answer of a completed run from its stored message. Tries again until the deadline. */
+async function withStoredAnswer(run: RunClient, result: Completed): Promise<RunResult> {
 	const read = async () => await findAnswer(run, await readRunConversation(run), run.runId);
 	const { message, failure } = await repeatUntil(run, read, (found) => !found.failure);
 	if (failure)
@@ -92,27 +103,32 @@ async function resultOfStream(run: RunClient, events: RunEvents): Promise<RunRes
 	return { ...result, ...pick(stored, ['output', 'otherParts', 'answerId']) };
 }
 
-/** Reads the state of an ended run until it has a result. `streamed` is the result by the stream of the run. */
+/**
+ * Reads the state of an ended run until it is a result.
+ *
+ * @param streamed the result by the stream of the run
+ * @returns the result; `streamed` if the run waits for a person; otherwise why there is no result
+ */
 async function waitForSettledResult(
 	run: RunClient,
 	streamed: Interrupted | Completed,
 ): Promise<RunResult> {
 	const read = async () => await readRunState(run);
-	const isResult = ({ status }: RunState) => status !== 'running' && status !== 'unread';
 	const state = await repeatUntil(run, read, isResult, SETTLING_MS);
+	// Only the stream has the answer from before the interruption.
 	if (state.status === 'interrupted' && streamed.status === 'interrupted') return streamed;
-	if (state.status !== 'running' && state.status !== 'unread') return state;
-	const failure = 'failure' in state ? state.failure : undefined;
+	if (isResult(state)) return state;
+	const failure = failureIn(state);
 	if (run.signal?.aborted) return executionStopped(failure);
 	return { ...timedOut('What became of the run was not yet known'), failure };
 }
 
 /**
- * If the answer has sources, replaces its parts by those of the stored message. The stored message also has the parts
- * from before a decision, so the sources keep their numbers. Returns the result unchanged if the stored text differs.
+ * Replaces the parts of an answer with sources by those of the stored message. The stored message also has the parts from
+ * before a decision, so the sources keep their numbers. Returns the result unchanged if the stored text differs.
  */
 async function withStoredParts(run: RunClient, result: RunResult): Promise<RunResult> {
-	if (!('parts' in result) || sourcesOf(result.parts).list(new Set()).length === 0) return result;
+	if (!('parts' in result) || sourcesOf(result.parts).list().length === 0) return result;
 	const { message } = await findAnswer(run, await readRunConversation(run), run.runId);
 	const stored = new RunEvents(run.runId);
 	stored.readContent(message?.content);
@@ -120,11 +136,14 @@ async function withStoredParts(run: RunClient, result: RunResult): Promise<RunRe
 }
 
 /**
- * Whether the events so far end with an interruption that already has a decision. If so, the stream sends more events.
+ * Whether the stream has only reached the interruption that the decision is about. If so, the stream sends more events.
+ *
+ * @param decided the tasks that waited for the decision
  */
 async function endsBeforeDecision(run: RunClient, { end }: RunEvents, decided: unknown[]) {
 	if (end.status !== 'interrupted') return false;
 	if (isEqual(fieldOfTasks('id', end.tasks), fieldOfTasks('id', decided))) return true;
+	// The run may have been interrupted several times. Only the last interruption still waits.
 	const state = await readRunState(run);
 	const interrupt = 'interrupt' in state ? state.interrupt : [];
 	return !isEqual(fieldOfTasks('id', end.tasks), fieldOfTasks('id', interrupt));
@@ -138,24 +157,34 @@ const SILENT_STREAM_MS = 10_000;
  * record shows that the run has ended. Also stops after a permanent failure to read the record. Never throws.
  */
 async function readStream(run: RunClient, streamId: string, events: RunEvents): Promise<Outcome> {
-	const [abort, done] = [new AbortController(), new AbortController()];
-	const watchRecord = async () => {
-		for (let pause = SILENT_STREAM_MS; ; pause = longerPause(pause)) {
-			const lastId = events.lastId;
-			await run.clock.sleep(pause, done.signal);
-			if (done.signal.aborted) return;
-			if (events.lastId !== lastId) continue;
-			const { answer: record, failure } = await readRun(run);
-			const goesOn = failure ? isTransient(failure) : stageOf(record) !== 'ended';
-			if (goesOn) continue;
-			await run.clock.sleep(SETTLING_MS, done.signal);
-			return abort.abort();
-		}
-	};
-	void watchRecord();
-	const outcome = await run.send(joinRun({ ...run, runId: streamId }, events, abort.signal));
-	done.abort();
+	const closeStream = new AbortController();
+	const streamEnded = new AbortController();
+	void closeWhenEnded(run, events, streamEnded.signal, closeStream);
+	const ids = { ...run, runId: streamId };
+	const outcome = await run.send(joinRun(ids, events, closeStream.signal));
+	streamEnded.abort();
 	return outcome;
+}
+
+/** Polls the run record while no events arrive. Closes the stream if the record shows no active run. */
+async function closeWhenEnded(
+	run: RunClient,
+	events: RunEvents,
+	streamEnded: AbortSignal,
+	closeStream: AbortController,
+): Promise<void> {
+	for (let pause = SILENT_STREAM_MS; ; pause = longerPause(pause)) {
+		const { lastId } = events;
+		await run.clock.sleep(pause, streamEnded);
+		if (streamEnded.aborted) return;
+		if (events.lastId !== lastId) continue;
+		const { answer: record, failure } = await readRun(run);
+		const goesOn = failure ? isTransient(failure) : stageOf(record) !== 'ended';
+		if (goesOn) continue;
+		// The stream may still end by itself.
+		await run.clock.sleep(SETTLING_MS, streamEnded);
+		return closeStream.abort();
+	}
 }
 
 /**

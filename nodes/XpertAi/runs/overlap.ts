@@ -24,6 +24,8 @@ const IDLE_READS = 2;
  *
  * - Adds `remembered: false` if the answer is missing on the thread because another run overlapped.
  * - Adds `earlier` if the answer links to passages of an earlier run.
+ *
+ * @param others the other runs when the run started, if known
  */
 export async function compareResultWithThread<State extends RunState>(
 	run: RunClient,
@@ -32,20 +34,32 @@ export async function compareResultWithThread<State extends RunState>(
 ): Promise<State> {
 	if (result.status !== 'completed' || result.rejected) return result;
 	const hasOverlap = await overlapsOthers(run, others);
-	const cited = sourcesOf(result.parts).list(new Set());
-	const linksBack = cited.some(({ documentName }) => !documentName);
+	const linksBack = linksToEarlierRun(result);
 	if (!hasOverlap && !linksBack) return result;
-	let idleReads = 0;
-	const read = async () => await readThread(run, run.threadId);
-	const { answer: state } = await repeatUntil(run, read, ({ answer }) => {
-		if (!answer || !hasOverlap) return true;
-		idleReads = answer.status === 'busy' ? 0 : idleReads + 1;
-		return containsAnswer(answer, result) || idleReads >= IDLE_READS;
-	});
+	const { answer: state } = hasOverlap
+		? await readUntilStored(run, result)
+		: await readThread(run, run.threadId);
 	if (!state) return result;
 	const isLost = hasOverlap && state.status !== 'busy' && !containsAnswer(state, result);
 	const earlier = linksBack ? eventsOn(state, messagesOf(state)).parts : undefined;
 	return { ...result, ...(earlier && { earlier }), ...(isLost && { remembered: false }) };
+}
+
+/** Whether an answer links to a passage that its own run did not find. The run does not know the name of its document. */
+const linksToEarlierRun = ({ parts }: Completed) =>
+	sourcesOf(parts)
+		.list()
+		.some(({ documentName }) => !documentName);
+
+/** Reads the thread until it contains the answer, or is idle without the answer. Gives up if the thread is unreadable. */
+async function readUntilStored(run: RunClient, completed: Completed) {
+	let idleReads = 0;
+	const read = async () => await readThread(run, run.threadId);
+	return await repeatUntil(run, read, ({ answer: state }) => {
+		if (!state) return true;
+		idleReads = state.status === 'busy' ? 0 : idleReads + 1;
+		return containsAnswer(state, completed) || idleReads >= IDLE_READS;
+	});
 }
 
 /** What is known about the other runs of a thread when a run starts. */
@@ -56,46 +70,61 @@ export interface OtherRuns {
 	lastIds: string[];
 }
 
-/** How many answers the node reads to find another run that started beside a run. */
+/** How many of the newest answers the node reads to find another run that ran beside this one. */
 export const LAST_RUNS = 3;
 
 /**
  * Whether the run overlapped with another run on the thread. Reads the newest answers, because a list of runs grows with
- * the thread. Lists the runs if the answers do not show it. Returns false if the runs cannot be listed.
+ * the thread. Lists the runs only if the newest answers do not tell. Returns false if the runs cannot be listed.
  *
  * @param others the other runs when the run started, if known
  */
 export async function overlapsOthers(run: RunClient, others?: OtherRuns) {
 	if (others?.isActive) return true;
-	return (others && (await overlapsByAnswers(run, others))) ?? (await overlapsByRuns(run));
+	const byAnswers = others && (await overlapsByAnswers(run, others));
+	return byAnswers ?? (await overlapsByRuns(run));
 }
 
+/**
+ * Whether one of the newest answers comes from a run beside this run: a run that had not ended at the start, and was
+ * answered before this run ended.
+ *
+ * @returns undefined if the newest answers do not contain the answer of this run
+ */
 async function overlapsByAnswers(run: RunClient, { lastIds }: OtherRuns) {
 	const { conversationId } = run.facts;
 	if (!conversationId) return undefined;
 	const { answer: newest = [] } = await newestAnswers(run, conversationId, LAST_RUNS);
 	const own = newest.find(({ executionId }) => executionId === run.runId);
-	const isBeside = ({ executionId, createdAt }: (typeof newest)[number]) =>
-		!lastIds.includes(executionId ?? run.runId) && (createdAt ?? '') <= (own?.updatedAt ?? '~');
-	return own && newest.some((one) => one !== own && isBeside(one));
+	if (!own) return undefined;
+	const isBeside = ({ executionId, createdAt }: (typeof newest)[number]) => {
+		// An answer without a run ID is treated as one of this run.
+		const hadEnded = lastIds.includes(executionId ?? run.runId);
+		return !hadEnded && (createdAt ?? '') <= (own.updatedAt ?? AFTER_ALL_TIMES);
+	};
+	return newest.some((one) => one !== own && isBeside(one));
 }
+
+/** Sorts after every time of the server. */
+const AFTER_ALL_TIMES = '~';
 
 async function overlapsByRuns(run: RunClient) {
 	const { answer = [] } = await listRuns(run, run.threadId);
 	return overlappingRuns(answer, run.runId).length > 0;
 }
 
-/** Returns the other runs of a list that overlapped with a run. */
+/** Returns the other runs of a list that overlapped with a run. Empty if the list does not contain the run. */
 export function overlappingRuns(list: RunRecord[], runId: string): RunRecord[] {
 	const runs = startedRuns(list);
 	const own = runs.find((one) => one.run_id === runId);
 	if (!own) return [];
-	const endOf = (one: RunRecord) => (stageOf(one) === 'goesOn' ? '~' : (one.updated_at ?? ''));
+	const endOf = (one: RunRecord) =>
+		stageOf(one) === 'goesOn' ? AFTER_ALL_TIMES : (one.updated_at ?? '');
 	const overlaps = (one: RunRecord) => endOf(one) >= own.created_at && endOf(own) >= one.created_at;
 	return runs.filter((one) => one !== own && overlaps(one));
 }
 
-/** Whether the thread contains the answer. Always true for an empty answer. */
+/** Whether the thread contains the answer: by its ID, or by its text if the ID is unknown. True for an empty answer. */
 function containsAnswer(state: ThreadState, { answerId, output }: Completed) {
 	const isAnswer = ({ id, content }: ThreadMessage) =>
 		answerId === undefined ? textOf(content) === output : id === answerId;

@@ -18,6 +18,7 @@ import { overlappingRuns } from './overlap';
 import {
 	completedFrom,
 	failed,
+	hasAnswer,
 	resultFromEvents,
 	runCancelled,
 	runFailed,
@@ -27,20 +28,23 @@ import {
 } from './result';
 import { readRunConversation, type RunClient } from './run';
 
+/** The state of a run whose end the server has not stored everywhere yet. */
 const SETTLING: Running = { status: 'running', isSettling: true };
 
 /**
- * Reads the state of a run from its record. If the run has ended, reads the answer from the conversation. If the
- * conversation does not contain the answer, reads the stream. Never throws.
+ * Reads the state of a run from its record. If the run has ended, reads the answer from the conversation, or from the
+ * stream if the conversation does not contain the answer. Never throws.
+ *
+ * @returns the result; `running` also while the server stores the result; `unread` if a request failed
  */
 export async function readRunState(run: RunClient): Promise<RunState> {
 	const { answer: record, failure: unread } = await readRun(run);
 	if (unread) return { status: 'unread', failure: unread };
-	const stage = stageOf(record);
-	if (stage !== 'ended' && record.assistant_id) return { status: 'running' };
+	const hasEnded = stageOf(record) === 'ended';
+	if (!hasEnded && record.assistant_id) return { status: 'running' };
 	const facts = await readRunConversation(run);
 	if (facts.failure) return { status: 'unread', failure: facts.failure, hasRecord: true };
-	return stage === 'ended'
+	return hasEnded
 		? await readEndedRun(run, record, facts)
 		: await readRunWithoutAssistant(run, facts);
 }
@@ -82,29 +86,37 @@ async function readEndedRun(
 	const replayed = message ? undefined : await replayEndedRun(run);
 	if (replayed) return resultFromEvents(replayed);
 	if (status === 'timeout') return runFailed(message?.error ?? TOOK_TOO_LONG);
-	if (status !== 'success') return runFailed(message?.error ?? (await errorOfLast(run, facts)));
-	if (!message) return WITHOUT_ANSWER;
+	if (status !== 'success') return runFailed(message?.error ?? (await errorOfLastRun(run, facts)));
+	return message ? await readCompletedRun(run, message.content) : WITHOUT_ANSWER;
+}
+
+/**
+ * Returns the result of a successful run from the content of its message. After a rejected tool call, the text is empty,
+ * and the thread ends with the call.
+ */
+async function readCompletedRun(run: RunClient, content: unknown): Promise<RunState> {
 	const events = new RunEvents(run.runId);
-	events.readContent(message.content);
-	const result = resultFromEvents(events);
-	if (result.status !== 'completed' || result.output !== '') return result;
+	events.readContent(content);
+	const result = completedFrom(events);
+	if (result.output !== '') return result;
 	const { answer: state } = await readThread(run, run.threadId);
 	if (state?.status === 'busy') return SETTLING;
 	return endsWithCall(messagesOf(state)) ? { ...result, rejected: true } : result;
 }
 
+/** The reason if the server stopped a run after its time limit. */
 const TOOK_TOO_LONG = 'it took longer than the server allows';
 
-/** Returns the error of the conversation, if it belongs to this run: if no later run has started. */
-async function errorOfLast(run: RunClient, { error }: ConversationFacts) {
+/** Returns the error of the conversation if this run is the last on the thread. Otherwise, the error is of another run. */
+async function errorOfLastRun(run: RunClient, { error }: ConversationFacts) {
 	if (!error) return undefined;
 	const { answer: runs } = await listRuns(run, run.threadId);
 	return newestOf(runs ?? [])?.run_id === run.runId ? error : undefined;
 }
 
 /**
- * Returns the result of an `interrupted` run. The run waits for a person, waited earlier, or was cancelled. Only the
- * last run of a thread can wait.
+ * Returns the state of an `interrupted` run. The run waits for a person, waited earlier, or was cancelled. The cancellation
+ * of another run can also interrupt the record of a completed run. Only the last run of a thread can wait.
  */
 async function readInterruptedRun(run: RunClient, facts: ConversationFacts): Promise<RunState> {
 	const { answer: runs, failure } = await listRuns(run, run.threadId);
@@ -122,25 +134,31 @@ async function readInterruptedRun(run: RunClient, facts: ConversationFacts): Pro
 	const replayed = events && resultFromEvents(events);
 	if (replayed?.status === 'failed') return replayed;
 	if (events && replayed?.status === 'completed' && provesCompletion(events)) return replayed;
-	if (isLast && others.length === 0 && replayed?.status === 'interrupted' && !isSettled)
-		return replayed;
-	if (!isSettled && (isLast || others.length > 0)) return SETTLING;
-	// The tasks of the stream are gone, although nobody has decided them. So the run had nothing to wait for.
-	const isOvertaken = replayed?.status === 'interrupted' && others.length > 0;
-	if (events && isOvertaken && replayed.interrupt.every(mayBeLeftOver))
-		return completedFrom(events);
-	if (isLast && !isOvertaken) return runCancelled(facts.error);
-	return failed('The run was cancelled, or the thread has gone on without a decision');
+	const hasOverlap = others.length > 0;
+	const mayChange = !isSettled && (isLast || hasOverlap);
+	// Without another run, only this run can have interrupted its stream.
+	if (mayChange) return replayed?.status === 'interrupted' && !hasOverlap ? replayed : SETTLING;
+	if (events && replayed?.status === 'interrupted' && hasOverlap) {
+		// The tasks of the stream are gone, although nobody has decided them. So the run had nothing to wait for.
+		const hadNothingToWaitFor = replayed.interrupt.every(mayBeLeftOver);
+		return hadNothingToWaitFor ? completedFrom(events) : CANCELLED_OR_LEFT;
+	}
+	return isLast ? runCancelled(facts.error) : CANCELLED_OR_LEFT;
 }
+
+/** The result of an interrupted run that no longer waits, without a known cause. */
+const CANCELLED_OR_LEFT = failed(
+	'The run was cancelled, or the thread has gone on without a decision',
+);
 
 /**
  * Whether an ended stream shows that the run completed, although its record says `interrupted`. The stream of a run that
  * was cancelled before its first words can look like the stream of a completed run with an empty answer.
  */
-export const provesCompletion = ({ end, output, otherParts }: RunEvents) =>
-	end.agentStatus === 'success' || output !== '' || otherParts.length > 0;
+export const provesCompletion = (events: RunEvents) =>
+	events.end.agentStatus === 'success' || hasAnswer(events);
 
-/** Time limit for reading the stream of an ended run. If the stream is no longer stored, the request never ends. */
+/** Time limit for reading the stream of an ended run. If the server no longer stores the stream, the request never ends. */
 const REPLAY_MS = 5_000;
 
 /**
@@ -157,10 +175,10 @@ export async function replayEndedRun(run: RunClient): Promise<RunEvents | undefi
 	return events.isComplete && events.isWhole ? events : undefined;
 }
 
-/** How long a run without a deadline is read again while its record contradicts what else the server shows. */
+/** How long the node reads a run again while its record contradicts the conversation or the thread. */
 const SETTLE_LIMIT_MS = 10_000;
 
-/** Reads the state of a run. Reads it again for a while if the server contradicts itself. Never throws. */
+/** Reads the state of a run. Reads it again for `SETTLE_LIMIT_MS` while the server stores the result. Never throws. */
 export const readSettled = async (run: RunClient) =>
 	await repeatUntil(
 		run,
@@ -179,6 +197,6 @@ export const readReachable = async (run: RunClient) =>
 
 const isSettling = (state: RunState) => state.status === 'running' && state.isSettling === true;
 
-/** Whether the server could not be asked for the run, which a later read may change. */
+/** Whether the record could not be read because of a temporary failure. */
 const isUnreachable = (state: RunState) =>
 	state.status === 'unread' && !state.hasRecord && isTransient(state.failure);

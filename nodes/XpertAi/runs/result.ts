@@ -10,7 +10,7 @@ import type { RunKind } from './runBody';
 type Answer = Pick<RunEvents, 'output' | 'otherParts' | 'parts' | 'usage'> & {
 	/** ID of the assistant's last text. If the thread contains the answer, a message on the thread has this ID. */
 	answerId?: string;
-	/** Parts of all runs on the thread. Set if the answer links to passages of an earlier run. */
+	/** The parts of all runs on the thread. Set if the answer links to a passage of an earlier run. */
 	earlier?: Part[];
 };
 
@@ -33,7 +33,7 @@ export interface NoAnswer extends RunFacts {
 	/** What the user can do next. */
 	advice?: string;
 	failure?: Failure;
-	/** An answer text that the node could not compare with the thread. */
+	/** The text of an answer that the node could not compare with the thread. */
 	unverified?: string;
 	/** Set if the server lacks the routes for background runs. */
 	lacksRoutes?: true;
@@ -74,20 +74,34 @@ export type Running = RunFacts & { status: 'running'; isSettling?: true };
 /** The result or the current state of a run. A run is still `running` while the server stores its answer. */
 export type RunState = RunResult | Running | Unread;
 
+/** Whether an answer has a text or another part. */
+export const hasAnswer = ({ output, otherParts }: Pick<Answer, 'output' | 'otherParts'>) =>
+	output !== '' || otherParts.length > 0;
+
+/** Whether a state is final for the node: the run has ended, or waits for a person. */
+export const isResult = (state: RunState): state is RunResult =>
+	state.status !== 'running' && state.status !== 'unread';
+
+/** Returns why a request about the run failed. */
+export const failureIn = (state: RunState): Failure | undefined =>
+	'failure' in state ? state.failure : undefined;
+
 /** Returns the result of an ended run from its events. */
 export function resultFromEvents(events: RunEvents): RunResult {
 	const { status, error, tasks, agentStatus, isLeftOver } = events.end;
-	const completed = completedFrom(events);
 	if (status === 'error') return runFailed(error);
-	// Another run on the thread can change the status of the conversation, but not that of the agent.
-	if (status !== 'interrupted' && agentStatus !== 'interrupted') return completed;
+	const completed = completedFrom(events);
+	// `status` is that of the conversation, which another run on the thread can change. So look at both.
+	const isInterrupted = status === 'interrupted' || agentStatus === 'interrupted';
+	if (!isInterrupted) return completed;
 	if (waitsForPerson(events.end)) return { ...completed, status: 'interrupted', interrupt: tasks };
 	// A completed run gets the status "interrupted" if another run on the thread is cancelled. So the run is completed
 	// if its agent succeeded, or if there is no error and all tasks are left over from the other run.
-	const isDone = agentStatus === 'success' || (isLeftOver && !error);
-	return isDone ? completed : runCancelled(error);
+	const isCompleted = agentStatus === 'success' || (isLeftOver && !error);
+	return isCompleted ? completed : runCancelled(error);
 }
 
+/** Returns the result of a completed run from its events. */
 export const completedFrom = (events: RunEvents): Completed => ({
 	status: 'completed',
 	...pick(events, ['output', 'otherParts', 'parts', 'usage', 'answerId']),
@@ -111,11 +125,12 @@ export const runFailed = (error?: string | null) =>
 export const runCancelled = (error = 'the server does not say why') =>
 	failed(`The run was cancelled on the server: ${error}`);
 
+/** The result of a successful run without a stored answer. */
 export const WITHOUT_ANSWER = failed(
 	'The run ended without an answer, and the server does not say why',
 );
 
-/** The result if the user stopped the execution. */
+/** Returns the result if the user stopped the execution. */
 export const executionStopped = (failure?: Failure): NoAnswer => ({
 	status: 'cancelled',
 	reason: 'The execution was canceled',
@@ -131,7 +146,7 @@ export const NOTHING_TO_DECIDE = failed(
 	'Only a run that comes out with the status "interrupted" can be decided, and only once.',
 );
 
-/** Returns the result for a thread without any run. */
+/** Returns the result of a decision or a retry on a thread without any run. */
 export function neverRan(kind: RunKind): NoAnswer {
 	if (kind === 'decision') return NOTHING_TO_DECIDE;
 	const advice = 'Check "Thread", and say something on it with Thread: Ask and Wait first.';
@@ -140,7 +155,7 @@ export function neverRan(kind: RunKind): NoAnswer {
 
 /** Returns the result if the thread is busy and the user chose not to wait. */
 export const busy = (blocking?: RunRecord) =>
-	failed(`Another run is active on this thread${describe(blocking)}`, HANGING_ADVICE);
+	failed(`Another run is active on this thread${describeRun(blocking)}`, HANGING_ADVICE);
 
 /**
  * Returns the result if another run was active on the thread until the deadline.
@@ -152,20 +167,28 @@ export const busy = (blocking?: RunRecord) =>
 export function stillBusy(blocking?: RunRecord, silentMs = 0, cancelledRun?: string): NoAnswer {
 	const cancelled = cancelledRun ? `The silent run ${cancelledRun} was cancelled. ` : '';
 	const silence = `, without a sign for ${Math.round(silentMs / 1000)} s`;
-	const what = `Another run was still active on the thread${describe(blocking, silence)}`;
+	const what = `Another run was still active on the thread${describeRun(blocking, silence)}`;
 	return { ...timedOut(what, cancelled + HANGING_ADVICE), cancelledRun };
 }
 
-const describe = (run?: RunRecord, silence = ''): string =>
+/** Names the other run in a message. Empty if the run is unknown. */
+const describeRun = (run?: RunRecord, silence = ''): string =>
 	run ? ` (${run.run_id}, since ${run.created_at}${silence})` : '';
 
+/**
+ * Returns the result if the deadline came first.
+ *
+ * @param what what had not happened by then, as the start of a sentence
+ */
 export function timedOut(what: string, advice?: string): NoAnswer {
 	return { ...failed(`${what} when the deadline came`, advice), status: 'timedOut' };
 }
 
+/** The advice if a run may go on forever. */
 export const HANGING_ADVICE =
 	'If its server was restarted, the run may never end: end it with Thread: Cancel Run, or set "When the Thread Is Busy" in Tuning to "Run Anyway".';
 
+/** The result if the run was still active at the deadline. */
 export const STILL_RUNNING = timedOut(
 	'The run was still going on',
 	`Raise "Deadline (Minutes)", or look later with Thread: Get. ${HANGING_ADVICE}`,
@@ -179,6 +202,7 @@ export function mayHaveArrived(kind: RunKind, failure: Failure): NoAnswer {
 	return { ...failed(`${reason}. ${failureMessage(failure)}`, advice), failure };
 }
 
+/** Returns the result if a request failed, or was cancelled by a stop of the execution. */
 export const failedBy = (failure: Failure, threadId?: string): NoAnswer => ({
 	status: failure.kind === 'cancelled' ? 'cancelled' : 'failed',
 	failure,

@@ -8,6 +8,7 @@ export type RunBody = Record<string, unknown>;
 /** The kind of request: a new message, a decision on a waiting run, or a retry of the last message. */
 export type RunKind = 'message' | 'decision' | 'retry';
 
+/** Path of the attached files in the body of a message. */
 const FILES = ['input', 'message', 'input', 'files'];
 
 const withValue = (body: RunBody, path: string[], value: unknown) =>
@@ -16,13 +17,16 @@ const withValue = (body: RunBody, path: string[], value: unknown) =>
 /** Returns a copy of a message body with additional files. `ids` are the IDs of uploaded file contexts (E12). */
 export function withFileContexts(message: RunBody, ids: string[]): RunBody {
 	const present: unknown = get(message, FILES) ?? [];
-	return withValue(message, FILES, [present, ids.map((fileId) => ({ fileId }))].flat());
+	const added = ids.map((fileId) => ({ fileId }));
+	return withValue(message, FILES, [present, added].flat());
 }
 
+/** What a run is to do. */
 export interface Intent {
 	kind: RunKind;
 	/** The text of a message; undefined for a decision or a retry. */
 	text?: string;
+	/** Whether a decision rejects the waiting tool calls. */
 	rejects?: boolean;
 	/** IDs of the tool calls with changed arguments; undefined if a decision changes no arguments. */
 	changes?: unknown[];
@@ -40,10 +44,11 @@ const MARK = 'n8nMark';
 /** Keys in the input of a message that do not contain filter values. */
 export const MESSAGE_KEYS = ['input', 'files', 'references', 'clientMessageId', MARK];
 
-/** Returns the filter values of a message body. */
+/** Returns the filter values of a message body, by key. */
 export const filterValuesIn = (body: RunBody): object =>
 	omit(get(body, ['input', 'message', 'input']) ?? {}, MESSAGE_KEYS);
 
+/** Returns a copy of a message body with a message mark. */
 export const withMessageMark = (message: RunBody, mark: string) =>
 	withValue(message, ['input', 'message', 'input', MARK], mark);
 
@@ -58,6 +63,7 @@ export const withoutChanges = (decision: RunBody) => withValue(decision, PATCH, 
 export const withTarget = (decision: RunBody, runId: string) =>
 	withValue(decision, ['input', 'target'], { executionId: runId });
 
+/** Reads from a request body what the run is to do. */
 export function intentOf(kind: RunKind, body: RunBody): Intent {
 	const calls: unknown = get(body, [...PATCH, 'toolCalls']);
 	return {

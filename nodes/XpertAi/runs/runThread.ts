@@ -5,7 +5,13 @@ import { checkDecision, UNCONFIRMED_ADVICE, waitsForSecondDecision } from './che
 import { waitForRunResult } from './followRun';
 import { runInOneRequest } from './inOneRequest';
 import { compareResultWithThread } from './overlap';
-import { executionStopped, type NoAnswer, type RunFacts, type RunResult } from './result';
+import {
+	executionStopped,
+	failureIn,
+	type NoAnswer,
+	type RunFacts,
+	type RunResult,
+} from './result';
 import { readRunConversation, type Run } from './run';
 import { withoutChanges } from './runBody';
 import { isOnOtherThread, type StartedRun, startInTurn } from './start';
@@ -13,12 +19,11 @@ import { isOnOtherThread, type StartedRun, startInTurn } from './start';
 /** Starts a run and waits for the answer. Never throws. */
 export async function runAndWait(run: Run): Promise<RunResult> {
 	const { inOneRequest, routes, signal } = run;
-	const ended =
-		(inOneRequest || routes.areMissing ? undefined : await startAndFollow(run)) ??
-		(await runInOneRequest(run));
+	const mayStartInBackground = !inOneRequest && !routes.areMissing;
+	const followed = mayStartInBackground ? await startAndFollow(run) : undefined;
+	const ended = followed ?? (await runInOneRequest(run));
 	const result = { ...ended, ...run.facts };
-	const failure = 'failure' in result ? result.failure : undefined;
-	return signal?.aborted ? { ...result, ...executionStopped(failure) } : result;
+	return signal?.aborted ? { ...result, ...executionStopped(failureIn(ended)) } : result;
 }
 
 /** Starts a run without waiting for it. Never throws. */
@@ -39,28 +44,34 @@ async function startAndFollow(asked: Run): Promise<RunResult | undefined> {
 	const started = await startInTurn(asked);
 	if ('status' in started) return started.lacksRoutes ? undefined : started;
 	const result = await follow(asked, started);
-	// The lock is given back while the run goes on. Wait for it, also after a stop of the execution.
+	// The node gives the lock back while the run goes on. Wait for this request, also after a stop of the execution.
 	await started.givenBack;
 	return result;
 }
 
-/** Follows a started run to its end. */
+/** Follows a started run to its end. Also makes the second decision after a change of arguments. */
 async function follow(asked: Run, started: StartedRun): Promise<RunResult> {
 	const { threadId, runId, decided, others } = started;
 	const run = { ...asked, threadId, runId };
 	const result = await checkDecision(run, await waitForRunResult(run, started), decided);
-	if (run.intent.changes && waitsForSecondDecision(result, decided)) {
-		// After a change of arguments, the server waits for a second decision. Send a confirmation without changes.
-		const intent = { ...run.intent, changes: undefined };
-		const second = { ...asked, intent, body: withoutChanges(run.body) };
-		const confirmed = (await startAndFollow(second)) ?? result;
-		if ('output' in confirmed) return confirmed;
-		return { ...confirmed, advice: compact([UNCONFIRMED_ADVICE, confirmed.advice]).join(' ') };
-	}
+	if (run.intent.changes && waitsForSecondDecision(result, decided))
+		return (await confirmChanges(asked)) ?? result;
 	if (result.status === 'completed' && isOnOtherThread(asked, started))
 		return { ...result, remembered: false };
-	return await cancelIfGivenUp(
-		run,
-		run.isNew ? result : await compareResultWithThread(run, result, others),
-	);
+	// No other run can overwrite an answer on a new thread.
+	const compared = run.isNew ? result : await compareResultWithThread(run, result, others);
+	return await cancelIfGivenUp(run, compared);
+}
+
+/**
+ * Confirms changed arguments that the server has taken. After a change of arguments, the server waits for a second
+ * decision, without changes.
+ *
+ * @returns undefined if the server lacks the routes for background runs
+ */
+async function confirmChanges(asked: Run): Promise<RunResult | undefined> {
+	const intent = { ...asked.intent, changes: undefined };
+	const confirmed = await startAndFollow({ ...asked, intent, body: withoutChanges(asked.body) });
+	if (!confirmed || 'output' in confirmed) return confirmed;
+	return { ...confirmed, advice: compact([UNCONFIRMED_ADVICE, confirmed.advice]).join(' ') };
 }

@@ -10,7 +10,7 @@ import {
 	type LockRecord,
 	type LockSupport,
 	maySupportLocks,
-	noLocks,
+	recordMissingLocks,
 	readLockRecord,
 } from '../threads/lockRecord';
 import { API_ROOT } from '../transport/api';
@@ -34,7 +34,10 @@ import type { Client } from './client';
  * A process may stop while it holds the lock. So the lock ends after a minute, and another process deletes the record.
  */
 
-/** How long a lock lasts. The holder counts from the request that creates the record, so the holder's time ends first. */
+/** A record that the server has created or shown, so it has an ID. */
+type CreatedLock = LockRecord & { id: string };
+
+/** How long a lock lasts. The holder counts from its request, which is earlier than the creation of the record. */
 const LEASE_MS = 60_000;
 
 /** The age of the lock at which the holder begins nothing new. */
@@ -52,7 +55,7 @@ const GIVE_BACK_MS = 55_000;
 /** The first and the longest pause between two attempts to create the record, before the random factor. */
 const [FIRST_LOOK_MS, LONGEST_LOOK_MS] = [60, 1_000];
 
-/** How many times in a row the node tries at once after a request at the same moment. */
+/** How many times in a row the node tries again without a pause after a request of another process at the same moment. */
 const MAX_DUPLICATES = 5;
 
 /** First pause before the node looks at a record whose deletion failed. */
@@ -72,7 +75,7 @@ export class TurnLock {
 	constructor(
 		private readonly client: Client,
 		private readonly support: LockSupport,
-		private readonly record: LockRecord & { id: string },
+		private readonly record: CreatedLock,
 		private readonly ageMs: () => number,
 	) {}
 
@@ -86,18 +89,22 @@ export class TurnLock {
 		return this.clientUntil(BEGIN_MS);
 	}
 
-	/** A client for finding a run whose start was not answered. Sends no request after `LOST_LOCK_SEARCH_MS`. */
+	/** A client for finding a run after a lost answer to its start. Sends no request after `LOST_LOCK_SEARCH_MS`. */
 	get afterStart() {
 		return this.clientUntil(LOST_LOCK_SEARCH_MS);
 	}
 
-	/** Deletes the record, also after a stop of the execution. Leaves the record if the lease may end first. */
+	/** Deletes the record, also after a stop of the execution. Leaves a record whose lease may end before the deletion. */
 	async giveBack(): Promise<void> {
 		const leftMs = () => GIVE_BACK_MS - this.ageMs();
 		this.givenBack ??= deleteOwn(this.client, this.support, this.record, leftMs);
 		await this.givenBack;
 	}
 
+	/**
+	 * A client that sends no request once the lock has this age. Sends each request once. Stores a temporary failure in
+	 * `failure`.
+	 */
 	private clientUntil(ageMs: number): Pick<ApiClient, 'send' | 'outageBudget'> {
 		const send: Send = async (request) => {
 			const leftMs = ageMs - this.ageMs();
@@ -133,8 +140,11 @@ export const turnLockId = (threadId: string) => derivedId(threadId.toLowerCase()
  * Takes the lock of a thread. Waits while another process holds the lock. Never throws.
  *
  * @param maxWaitMs how long to wait for the lock at most
- * @returns `lock`, or why there is none: `failure` if the server rejected the request, `isHeld` if the lock was not free
- * until the end of the wait, the deadline or a stop of the execution. Nothing if the server supports no locks.
+ * @returns
+ * - `lock` if this process holds the lock
+ * - `failure` if the server did not create the record
+ * - `isHeld` if another process held the lock until the end of the wait, the deadline or a stop of the execution
+ * - an empty object if the server supports no locks
  */
 export async function takeTurnLock(
 	client: Client,
@@ -146,35 +156,42 @@ export async function takeTurnLock(
 	const id = turnLockId(threadId);
 	const waitedMs = stopwatch(clock);
 	let duplicates = 0;
-	const isOver = () => signal?.aborted || client.remaining() <= 0 || waitedMs() >= maxWaitMs;
-	for (let pause = FIRST_LOOK_MS; maySupportLocks(support, clock) && !isOver(); ) {
+	const mustGiveUp = () => signal?.aborted || client.remaining() <= 0 || waitedMs() >= maxWaitMs;
+	for (let pause = FIRST_LOOK_MS; maySupportLocks(support, clock) && !mustGiveUp(); ) {
 		const { answer, failure, ageMs } = await create(client, id);
 		if (failure && !isDuplicate(failure)) {
-			// `missing` is only set after two answers.
-			if (failure.missing === 'route') noLocks(support, clock);
-			else if (NOT_CREATED.includes(failure.status ?? 0) && !isBusy(failure))
-				countRejection(support, 'creation', clock);
+			recordFailedCreation(support, failure, clock);
 			return maySupportLocks(support, clock) ? { failure } : {};
 		}
 		if (answer && !isLock(answer, id)) {
 			// The server ignores the ID, and has created a conversation that users can see.
 			await deleteLockRecord(unlimited(client), answer.id);
-			noLocks(support, clock);
+			recordMissingLocks(support, clock);
 			return {};
 		}
 		support.rejected.creation = 0;
 		if (answer && isJustCreated(answer))
 			return { lock: new TurnLock(client, support, answer, ageMs) };
+		// Another process created the record at the same moment. Its lock may be free again by now.
 		duplicates = failure ? duplicates + 1 : 0;
 		if (failure && duplicates <= MAX_DUPLICATES) continue;
-		const isDeleted = answer && (await deleteDead(client, support, answer));
-		if (isDeleted) continue;
+		if (answer && (await deleteDead(client, support, answer))) continue;
 		await client.wait(pause * (0.5 + clock.random()));
 		pause = Math.min(LONGEST_LOOK_MS, pause * 1.5);
 	}
 	return maySupportLocks(support, clock) ? { isHeld: true } : {};
 }
 
+/** Stores what a failed creation tells about the server's support of locks. */
+function recordFailedCreation(support: LockSupport, failure: Failure, clock: Clock) {
+	// `call` sets `missing: 'route'` only after two answers, so this failure is proof.
+	const lacksRoute = failure.missing === 'route';
+	const isRejected = NOT_CREATED.includes(failure.status ?? 0) && !isBusy(failure);
+	if (lacksRoute) recordMissingLocks(support, clock);
+	else if (isRejected) countRejection(support, 'creation', clock);
+}
+
+/** Whether a record has the wanted ID and both times. */
 const isLock = ({ id, createdAt, updatedAt }: LockRecord, wanted: string) =>
 	id === wanted && createdAt !== undefined && updatedAt !== undefined;
 
@@ -193,37 +210,41 @@ const unlimited = ({ sendUnlimited, clock }: Client): ApiClient => ({
 async function deleteDead(
 	client: Client,
 	support: LockSupport,
-	record: LockRecord & { id: string },
+	record: CreatedLock,
 ): Promise<boolean> {
-	if (!(ageOf(record) > LEASE_MS)) return false;
-	const right = await rightToDelete(client, record);
+	if (!isDead(record)) return false;
+	const right = await takeRightToDelete(client, record);
 	if (!right) return false;
 	const leftMs = () => BEGIN_MS - right.ageMs();
+	// Another process may have deleted the record, and created it anew, before this process took the right.
 	const { answer } = await readLockRecord(client, record.id);
 	if (answer?.createdAt !== record.createdAt) return false;
 	return await deleteOwn(client, support, record, leftMs);
 }
 
+/** Whether the lease has ended by the clock of the server. False without valid times. */
+const isDead = (record: LockRecord) => ageOf(record) > LEASE_MS;
+
 /**
  * Takes the right to delete a record. Without this right, a slow process could delete the record of the next holder. The
  * right is a lock, too: a record that nobody deletes. If its holder has stopped, the next right is derived from it.
  *
- * @returns undefined if another process holds the right, or if the server could not be asked
+ * @returns the age of the right; undefined if another process holds the right, or if the server could not be asked
  */
-async function rightToDelete(client: Client, dead: LockRecord & { id: string }) {
+async function takeRightToDelete(client: Client, dead: CreatedLock) {
 	for (let record = dead; ; ) {
 		const id = derivedId(record.id, record.createdAt ?? '');
 		const { answer, ageMs } = await create(client, id);
 		if (!answer || !isLock(answer, id)) return undefined;
 		if (isJustCreated(answer)) return { ageMs };
-		if (!(ageOf(answer) > LEASE_MS)) return undefined;
+		if (!isDead(answer)) return undefined;
 		record = answer;
 	}
 }
 
 /**
- * Deletes a record that only this process may delete. After a lost answer, looks whether the record is still the same:
- * another process may have created it anew. Never throws.
+ * Deletes a record that only this process may delete. Tries again after a failure, if the record is still the same. Never
+ * throws.
  *
  * @param leftMs returns how long this process has the right to delete the record
  * @returns whether the record was deleted
@@ -231,33 +252,44 @@ async function rightToDelete(client: Client, dead: LockRecord & { id: string }) 
 async function deleteOwn(
 	client: Client,
 	support: LockSupport,
-	{ id, createdAt }: LockRecord & { id: string },
+	record: CreatedLock,
 	leftMs: () => number,
 ): Promise<boolean> {
-	const late = unlimited(client);
-	const { clock, signal } = client;
-	let retryAfterMs = 0;
-	const isUnchanged = async () => {
-		for (let pause = DELETE_PAUSE_MS; ; pause *= 2) {
-			await clock.sleep(Math.min(Math.max(pause, retryAfterMs), leftMs()), signal);
-			if (signal?.aborted || leftMs() <= 0) return false;
-			const { answer, failure } = await readLockRecord(late, id);
-			if (answer) return answer.createdAt === createdAt;
-			if (mayMeanNoRoute(failure)) return false;
-			retryAfterMs = failure.retryAfterMs ?? 0;
-		}
-	};
+	const { clock } = client;
 	while (leftMs() > 0 && maySupportLocks(support, clock)) {
-		const { failure } = await deleteLockRecord(late, id, leftMs());
+		const { failure } = await deleteLockRecord(unlimited(client), record.id, leftMs());
 		if (!failure) {
 			support.rejected.deletion = 0;
 			return true;
 		}
-		if ([403, 405].includes(failure.status ?? 0)) noLocks(support, clock);
+		if ([403, 405].includes(failure.status ?? 0)) recordMissingLocks(support, clock);
 		// A proxy answers 404 while its server is down. So one 404 does not show that the route is missing.
 		if (failure.status === 404) countRejection(support, 'deletion', clock);
-		retryAfterMs = failure.retryAfterMs ?? 0;
-		if (!(await isUnchanged())) return false;
+		if (!(await isUnchanged(client, record, failure, leftMs))) return false;
 	}
 	return false;
+}
+
+/**
+ * Whether a record is still the same after a failed deletion. The deletion may have arrived, and another process may have
+ * created the record anew. Reads the record, with growing pauses, until the server answers.
+ *
+ * @returns false also if the time is over, the execution was stopped, or the server has no route to read the record
+ */
+async function isUnchanged(
+	client: Client,
+	{ id, createdAt }: CreatedLock,
+	failedDeletion: Failure,
+	leftMs: () => number,
+): Promise<boolean> {
+	const { clock, signal } = client;
+	let { retryAfterMs = 0 } = failedDeletion;
+	for (let pause = DELETE_PAUSE_MS; ; pause *= 2) {
+		await clock.sleep(Math.min(Math.max(pause, retryAfterMs), leftMs()), signal);
+		if (signal?.aborted || leftMs() <= 0) return false;
+		const { answer, failure } = await readLockRecord(unlimited(client), id);
+		if (answer) return answer.createdAt === createdAt;
+		if (mayMeanNoRoute(failure)) return false;
+		retryAfterMs = failure.retryAfterMs ?? 0;
+	}
 }

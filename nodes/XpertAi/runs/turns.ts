@@ -2,38 +2,41 @@ import { type Client, waitAtMost } from './client';
 import { busy, executionStopped, stillBusy } from './result';
 import type { Run } from './run';
 
-/**
- * A place in the queue of a thread. All executions in this process share the queue.
- *
- * - `isReached`: whether the turn has reached the head of the queue
- * - `reached`: resolves when the turn reaches the head of the queue
- * - `end`: removes the turn from the queue
- */
-export type Turn = ReturnType<typeof takeTurn>;
+/** A place in the queue of a thread. All executions in this process share the queue. */
+export interface Turn {
+	/** Whether the turn has reached the head of the queue. */
+	isReached: boolean;
+	/** Resolves when the turn reaches the head of the queue. */
+	reached: Promise<void>;
+	/** Removes the turn from the queue. */
+	end: () => void;
+}
 
-/** For each thread ID: a promise that resolves when the last turn in the queue has ended. */
-const lastTurns = new Map<string, Promise<void>>();
+/** For each thread ID: a promise that resolves when all turns in the queue have ended. */
+const queues = new Map<string, Promise<void>>();
 
 /** Appends a turn to the queue of a thread. The caller must call `end` on the turn. */
-export function takeTurn(threadId: string) {
-	const before = lastTurns.get(threadId);
+export function takeTurn(threadId: string): Turn {
+	const earlierTurns = queues.get(threadId);
 	let end!: () => void;
 	const ended = new Promise<void>((resolve) => (end = resolve));
-	const turn = { isReached: before === undefined, reached: Promise.resolve(before), end };
-	// The next turn must wait for all earlier turns, even if this turn ends before it reaches the head of the queue.
-	const passed = turn.reached.then(async () => {
+	const isReached = earlierTurns === undefined;
+	const turn = { isReached, reached: Promise.resolve(earlierTurns), end };
+	// Waits for the earlier turns first: this turn can end before it reaches the head of the queue.
+	const allTurns = turn.reached.then(async () => {
 		turn.isReached = true;
 		await ended;
-		if (lastTurns.get(threadId) === passed) lastTurns.delete(threadId);
+		const isLast = queues.get(threadId) === allTurns;
+		if (isLast) queues.delete(threadId);
 	});
-	lastTurns.set(threadId, passed);
+	queues.set(threadId, allTurns);
 	return turn;
 }
 
 /**
- * Waits for a turn, if `whenBusy` is `wait`. Gives up at the deadline.
+ * Waits for a turn, if `whenBusy` is `wait`. Gives up at the deadline, and after a stop of the execution.
  *
- * @returns undefined if the run may start, otherwise the failed result
+ * @returns undefined if the run may start, otherwise why not. With `whenBusy: 'run'`, the run may always start.
  */
 export async function waitForTurn(turn: Turn, client: Client, whenBusy: Run['whenBusy']) {
 	if (turn.isReached || whenBusy === 'run') return undefined;

@@ -92,7 +92,7 @@ export const maySupportLocks = ({ missingSince = -Infinity }: LockSupport, clock
 	clock.now() - missingSince >= MISSING_MS;
 
 /** Stores that the server supports no locks. */
-export function noLocks(support: LockSupport, clock: Clock) {
+export function recordMissingLocks(support: LockSupport, clock: Clock) {
 	support.missingSince = clock.now();
 	support.rejected = { creation: 0, deletion: 0 };
 }
@@ -103,5 +103,5 @@ export function countRejection(
 	request: keyof LockSupport['rejected'],
 	clock: Clock,
 ) {
-	if (++support.rejected[request] >= 2) noLocks(support, clock);
+	if (++support.rejected[request] >= 2) recordMissingLocks(support, clock);
 }

@@ -130,7 +130,7 @@ export class Sources {
 	 *
 	 * @param cited the numbers of the passages that the answer cites
 	 */
-	list(cited: ReadonlySet<number>): Source[] {
+	list(cited: ReadonlySet<number> = new Set()): Source[] {
 		const chunkIds = new Set([...this.numbers.keys(), ...this.found.keys()]);
 		const inOrder = compact([...chunkIds].map((chunkId) => this.found.get(chunkId)));
 		return inOrder.map((one, at) => ({ number: at + 1, ...one, cited: cited.has(at + 1) }));
