@@ -25,6 +25,7 @@ import { explainFailedStart, explainMissingThread } from './explainFailedStart';
 import {
 	busy,
 	failed,
+	hasAnswer,
 	mayHaveArrived,
 	neverRan,
 	type NoAnswer,
@@ -46,6 +47,7 @@ import { readRunConversation, type Run } from './run';
 /** A run in one request. `before` is the state of the thread before the run. */
 type Waited = Run & { before?: ThreadState };
 
+/** The answer of the request that starts and waits for a run (E4). */
 const runAnswer = z
 	.record(z.unknown())
 	.refine((answer) => 'role' in answer && 'content' in answer, 'it is not the answer of a run');
@@ -53,18 +55,28 @@ const runAnswer = z
 /** Starts a run and gets the answer from the same request (E4). Never throws. */
 export async function runInOneRequest(run: Run): Promise<RunResult> {
 	const { kind } = run.intent;
-	const free = run.isNew ? {} : await waitUntilIdle(run);
-	if ('status' in free) return free;
-	const { before } = free;
+	const idle = run.isNew ? {} : await waitUntilIdle(run);
+	if ('status' in idle) return idle;
+	const { before } = idle;
 	run.facts.conversationId ??= before?.metadata?.id;
-	// `before` is undefined: the server shows no state of this thread, so it probably had no run. A decision or a retry
-	// would keep such a thread busy forever.
+	// Without a state, the thread probably had no run. A decision or a retry would keep such a thread busy forever.
 	if (kind !== 'message' && !before) return await explainMissingThread(run, neverRan(kind));
-	const isIdle = before?.status === 'idle' || before?.status === 'error';
-	if (kind === 'decision' && isIdle) return NOTHING_TO_DECIDE;
+	const nothingWaits = before?.status === 'idle' || before?.status === 'error';
+	if (kind === 'decision' && nothingWaits) return NOTHING_TO_DECIDE;
 	if (run.remaining() <= 0) return timedOut('The run had not begun');
-	const assistant = kind === 'message' ? {} : { assistant_id: before?.metadata?.assistant_id };
-	const sent = await call(run, {
+	const waited = { ...run, before };
+	const sent = await sendAndWait(waited);
+	if (sent.ok) return await resultOfAnswer(waited, sent.answer.content);
+	const { failure, mayBeDone } = sent;
+	if (!mayBeDone) return await explainFailedStart(run, failure);
+	return await pollForResult(waited, mayHaveArrived(kind, failure));
+}
+
+/** Sends the request that starts the run and waits for its answer (E4). */
+async function sendAndWait({ before, ...run }: Waited) {
+	const isMessage = run.intent.kind === 'message';
+	const assistant = isMessage ? {} : { assistant_id: before?.metadata?.assistant_id };
+	return await call(run, {
 		method: 'POST',
 		path: buildPath(WAIT_PATH, { threadId: run.threadId }),
 		body: JSON.stringify({ ...assistant, ...run.body }),
@@ -73,11 +85,6 @@ export async function runInOneRequest(run: Run): Promise<RunResult> {
 		repeatable: false,
 		maxTries: START_TRIES,
 	});
-	const waited = { ...run, before };
-	if (sent.ok) return await resultOfAnswer(waited, sent.answer.content);
-	const { failure, mayBeDone } = sent;
-	if (!mayBeDone) return await explainFailedStart(run, failure);
-	return await pollForResult(waited, mayHaveArrived(kind, failure));
 }
 
 /**
@@ -87,51 +94,72 @@ export async function runInOneRequest(run: Run): Promise<RunResult> {
  */
 async function waitUntilIdle(run: Run): Promise<{ before?: ThreadState } | NoAnswer> {
 	const mayWait = run.whenBusy === 'wait';
-	const look = async () => {
-		const { answer: before, failure } = await readThread(run, run.threadId);
-		// The server may fail to read a thread before its first run, or shortly after a run starts. So read the status
-		// from the conversation.
-		if (failure && mayMeanNoRecord(failure)) return { before, ...(await readRunConversation(run)) };
-		return { before, failure, status: before?.status };
-	};
-	const seen = await repeatUntil(run, look, ({ status }) => !mayWait || status !== 'busy');
-	const { before, failure, status } = seen;
+	const read = async () => await readStateBefore(run);
+	const isDone = ({ status }: Awaited<ReturnType<typeof read>>) => !mayWait || status !== 'busy';
+	const { before, failure, status } = await repeatUntil(run, read, isDone);
 	if (failure) return { status: 'failed', failure };
 	if (status !== 'busy' || run.whenBusy === 'run') return { before };
 	return mayWait ? stillBusy() : busy();
 }
 
+/** Reads the state of the thread before the run. If the server shows no state, reads the status from the conversation. */
+async function readStateBefore(run: Run) {
+	const { answer: before, failure } = await readThread(run, run.threadId);
+	// The server may fail to read a thread before its first run, or shortly after a run starts.
+	if (failure && mayMeanNoRecord(failure)) {
+		const { status, failure: unread } = await readRunConversation(run);
+		return { before, status, failure: unread };
+	}
+	return { before, status: before?.status, failure };
+}
+
 const UNVERIFIED = 'The server answered, but what became of the run is not known';
 
-/** Compares the server's answer with the thread, and returns the result of the run. */
+/** Returns the result of the run from the server's answer. Compares the answer with the thread. */
 async function resultOfAnswer(run: Waited, content: unknown): Promise<RunResult> {
 	const { output, parts: otherParts } = parseReply(content);
-	const isEmpty = output === '' && otherParts.length === 0;
-	// With "Run Anyway", another run may keep the thread busy. So do not wait until the thread is idle, unless the
-	// answer is empty.
-	const mayBeBusy = run.whenBusy === 'run' && !isEmpty;
-	const isSettled = (state?: ThreadState): state is ThreadState =>
-		state !== undefined && (mayBeBusy || state.status !== 'busy');
-	const read = async () => await readThread(run, run.threadId);
-	const { answer: state, failure } = await repeatUntil(run, read, ({ answer }) =>
-		isSettled(answer),
-	);
-	if (!isSettled(state)) return { ...failed(UNVERIFIED), failure, unverified: output };
-	// Without a status, the thread does not show the run yet.
-	if (isEmpty && !state.status) return await pollForResult(run, failed(UNVERIFIED));
-	const isBusy = state.status === 'busy';
-	const shown = isBusy ? undefined : await resultOnThread(run, state);
-	if (isEmpty) return shown ?? WITHOUT_ANSWER;
+	const isEmpty = !hasAnswer({ output, otherParts });
+	const { state, failure } = await readSettledThread(run, isEmpty);
+	if (!state) return { ...failed(UNVERIFIED), failure, unverified: output };
+	if (isEmpty) return await resultOfEmptyAnswer(run, state);
+	const shown = state.status === 'busy' ? undefined : await resultOnThread(run, state);
 	if (shown && (shown.status !== 'completed' || shown.rejected)) return shown;
 	// `output` contains all texts of the run. `shown.output` contains only the last text, which is the answer.
 	if (shown?.output && output.endsWith(shown.output)) return shown;
 	run.facts.conversationId ??= state.metadata?.id;
 	const answer = { parts: [], ...shown, status: 'completed' as const, output, otherParts };
-	// If the status is null, it is unknown whether the thread contains the answer.
-	const isUnknown = !state.status || isBusy || run.isNew;
+	return lacksAnswer(run, state, output) ? { ...answer, remembered: false } : answer;
+}
+
+/** Returns the result of the run if the server's answer is empty: only the thread shows what became of the run. */
+async function resultOfEmptyAnswer(run: Waited, state: ThreadState): Promise<RunResult> {
+	// Without a status, the thread does not show the run yet.
+	if (!state.status) return await pollForResult(run, failed(UNVERIFIED));
+	return (await resultOnThread(run, state)) ?? WITHOUT_ANSWER;
+}
+
+/**
+ * Reads the thread until it is idle. With "Run Anyway", another run may keep the thread busy, so only an empty answer
+ * needs an idle thread.
+ *
+ * @returns `state`; `failure` if the last read failed; neither if the thread was busy until the deadline
+ */
+async function readSettledThread(run: Waited, isEmpty: boolean) {
+	const mayBeBusy = run.whenBusy === 'run' && !isEmpty;
+	const isSettled = (state?: ThreadState) =>
+		state !== undefined && (mayBeBusy || state.status !== 'busy');
+	const read = async () => await readThread(run, run.threadId);
+	const last = await repeatUntil(run, read, ({ answer }) => isSettled(answer));
+	return { state: isSettled(last.answer) ? last.answer : undefined, failure: last.failure };
+}
+
+/** Whether the thread certainly does not contain the answer, so that the assistant will not remember it. */
+function lacksAnswer(run: Waited, state: ThreadState, output: string): boolean {
+	// Without a status, or while a run is active, the thread may not show the answer yet.
+	const isUnknown = !state.status || state.status === 'busy' || run.isNew;
+	if (isUnknown) return false;
 	const reply = lastReply(messagesOfRun(run, state));
-	const isLost = !isUnknown && !(reply?.output && output.endsWith(reply.output));
-	return isLost ? { ...answer, remembered: false } : answer;
+	return !(reply?.output && output.endsWith(reply.output));
 }
 
 /** How many times the node looks for a result on an idle thread. The run may start after the first read. */
@@ -143,44 +171,48 @@ const IDLE_READS = 2;
  * @param unknown the result if the thread does not show the run
  */
 async function pollForResult(run: Waited, unknown: NoAnswer): Promise<RunResult> {
-	const { kind } = run.intent;
 	let idleReads = 0;
 	const look = async () => {
 		const { answer: state, failure: unread } = await readThread(run, run.threadId, 1);
 		const isBusy = state?.status === 'busy';
-		const isChanged = state && !isBusy && !isEqual(snapshotOf(run.before), snapshotOf(state));
+		const isIdle = unread ? mayMeanNoRecord(unread) : !isBusy;
 		// The thread looks idle while the server carries out a decision. So do not count idle reads for a decision.
-		const isIdle = kind !== 'decision' && (unread ? mayMeanNoRecord(unread) : !isBusy);
-		idleReads = isIdle ? idleReads + 1 : 0;
-		return { isBusy, result: isChanged ? await resultOnThread(run, state) : undefined };
+		idleReads = isIdle && run.intent.kind !== 'decision' ? idleReads + 1 : 0;
+		const hasChanged = !isEqual(snapshotOf(run.before), snapshotOf(state));
+		const mayShowResult = state && !isBusy && hasChanged;
+		return { isBusy, result: mayShowResult ? await resultOnThread(run, state) : undefined };
 	};
+	const isDone = ({ result }: { result?: RunResult }) =>
+		result !== undefined || idleReads >= IDLE_READS;
 	await run.wait(FIRST_PAUSE_MS);
-	const isDone = ({ result }: { result?: RunResult }) => Boolean(result) || idleReads >= IDLE_READS;
 	const { isBusy, result } = await repeatUntil(run, look, isDone);
 	if (result) return result;
 	if (isBusy) return STILL_RUNNING;
 	return idleReads >= IDLE_READS ? unknown : { ...unknown, status: 'timedOut' };
 }
 
+/** What a run changes on a thread. */
 const snapshotOf = (state?: ThreadState) => [state?.status, state?.updated_at, messagesOf(state)];
 
 /** Reads the result of the run from a thread that is not busy. Returns undefined if the thread contains no result. */
 async function resultOnThread(run: Waited, state: ThreadState): Promise<RunResult | undefined> {
-	const own = messagesOfRun(run, state);
-	const events = eventsOn(state, own);
+	const messages = messagesOfRun(run, state);
+	const events = eventsOn(state, messages);
 	run.facts.conversationId ??= state.metadata?.id;
 	const { status } = state;
 	if (status === 'error' || status === 'interrupted') {
 		if (hasOtherInput(run, state)) return undefined;
 		const facts = await readRunConversation(run);
 		if (facts.failure) return { ...failed(UNVERIFIED), failure: facts.failure };
-		if (own.length === 0 && waitsForPerson(facts)) return undefined;
+		// Without messages of this run, the waiting tasks belong to the run that sent the newest question.
+		if (messages.length === 0 && waitsForPerson(facts)) return undefined;
 		events.end = { ...facts, status };
 	}
 	const result = resultFromEvents(events);
 	if (result.status !== 'completed') return result;
-	if (run.intent.rejects && endsWithCall(own)) return { ...result, output: '', rejected: true };
-	return lastReply(own) && result;
+	if (run.intent.rejects && endsWithCall(messages))
+		return { ...result, output: '', rejected: true };
+	return lastReply(messages) && result;
 }
 
 /**
@@ -188,7 +220,7 @@ async function resultOnThread(run: Waited, state: ThreadState): Promise<RunResul
  * cancelled run leaves no messages on the thread, but its input. Recorded in `test/recordings/runs.json`.
  */
 function hasOtherInput({ intent, before }: Waited, { values }: ThreadState) {
-	// A run that is cancelled before its first step leaves the input of the run before.
+	// A run that is cancelled before its first step leaves the input of the previous run.
 	const known = [intent.text, before?.values?.input];
 	return isString(values?.input) && !known.includes(values.input);
 }
@@ -201,8 +233,12 @@ function messagesOfRun({ intent, before }: Waited, state: ThreadState): ThreadMe
 	const { kind, text = '' } = intent;
 	const question = messagesOf(state).findLast(isFromUser);
 	if (!question) return [];
-	const isKnown = messagesOf(before).some(({ id }) => id !== undefined && id === question.id);
+	const answers = afterLastUserMessage(messagesOf(state));
+	if (kind !== 'message') return answers;
+	const wasThereBefore = messagesOf(before).some(
+		({ id }) => id !== undefined && id === question.id,
+	);
 	// With attached files, the message contains more text than the question. `values.input` is the question alone.
-	const isAsked = [state.values?.input, textOf(question.content)].includes(text);
-	return kind !== 'message' || (isAsked && !isKnown) ? afterLastUserMessage(messagesOf(state)) : [];
+	const hasOwnText = [state.values?.input, textOf(question.content)].includes(text);
+	return hasOwnText && !wasThereBefore ? answers : [];
 }
