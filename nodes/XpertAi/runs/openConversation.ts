@@ -16,11 +16,12 @@ import { failed, failedBy, type NoAnswer } from './result';
 /** Maximum number of attempts to create a conversation in `openNewConversation`. */
 const CREATE_TRIES = 3;
 
+/** The IDs of the conversation, or why there is none. */
 type Opened = { threadId: string; conversationId: string } | NoAnswer;
 
 /**
- * Creates a conversation with a new thread ID. Never throws. If the server's answer is lost, looks for the conversation
- * before the next attempt.
+ * Creates a conversation on a thread that does not exist yet. If the server's answer is lost, looks for the conversation
+ * before the next attempt. Never throws.
  */
 export async function openNewConversation(
 	client: ApiClient,
@@ -52,7 +53,8 @@ interface KeyedConversation {
 
 /**
  * Finds or creates the conversation of a key. Never throws. Derives the thread ID and the conversation ID from the key
- * and the owner. So processes that create the conversation at the same time get the same conversation.
+ * and the owner, so that processes that create the conversation at the same time get the same conversation. Stores the
+ * owner's ID in `keyed.owner`.
  */
 export async function openConversationByKey(
 	client: Client,
@@ -60,16 +62,17 @@ export async function openConversationByKey(
 ): Promise<Opened> {
 	const { owner } = keyed;
 	if (owner.id === undefined) {
-		// Fail if the owner stays unknown. Without the owner, the node would derive a different thread ID.
 		const learn = async () => await learnOwner(client, owner);
-		const unread = await repeatUntil(client, learn, (failure) => !failure || isFinal(failure));
-		if (unread) return failedBy(unread);
+		const failure = await repeatUntil(client, learn, (unread) => !unread || isPermanent(unread));
+		// Fail if the owner stays unknown. Without the owner, the node would derive a different thread ID.
+		if (failure) return failedBy(failure);
 	}
 	const opened = owner.id ? await openForOwner(client, keyed, owner.id) : undefined;
 	return opened ?? (await openForCredential(client, keyed));
 }
 
-const isFinal = (failure: Failure) =>
+/** Whether the server would not name the owner after a retry, either. */
+const isPermanent = (failure: Failure) =>
 	isNeverSent(failure) || failure.kind === 'redirect' || isTokenRejected(failure);
 
 /**
@@ -83,21 +86,32 @@ async function openForOwner(
 	createdById: string,
 ): Promise<Opened | undefined> {
 	const threadId = derivedId(keyId, createdById);
-	const found = await readConversation(client, threadId);
-	if (found.failure) return failedBy(found.failure, threadId);
-	if (found.conversationId) return { threadId, conversationId: found.conversationId };
+	const found = await findConversation(client, threadId);
+	if (found) return found;
 	const id = derivedId(threadId, 'conversation');
 	const wanted = { id, threadId, title, createdById };
-	const { failure: creationFailure } = await createConversation(client, wanted);
-	if (creationFailure && !isRejection(creationFailure)) return failedBy(creationFailure, threadId);
-	// After a rejection, look for the conversation. Another process may have just created it.
-	const { failure, conversationId } = await (creationFailure
-		? readConversation(client, threadId)
-		: proveOwner(client, owner, threadId));
+	const { failure: notCreated } = await createConversation(client, wanted);
+	if (notCreated) {
+		// After a rejection, look for the conversation. Another process may have just created it.
+		const existing = isRejection(notCreated) ? await findConversation(client, threadId) : undefined;
+		return existing ?? failedBy(notCreated, threadId);
+	}
+	const { failure, conversationId } = await proveOwner(client, owner, threadId);
 	if (conversationId) return { threadId, conversationId };
-	const reason = failure ?? creationFailure;
-	if (reason) return failedBy(reason, threadId);
+	if (failure) return failedBy(failure, threadId);
+	// `proveOwner` has set the ID to null if the server does not support owners.
 	return owner.id ? { threadId, conversationId: id } : undefined;
+}
+
+/**
+ * Finds the conversation of a thread.
+ *
+ * @returns undefined if there is none; a failed result if the server could not be asked
+ */
+async function findConversation(client: Client, threadId: string): Promise<Opened | undefined> {
+	const { failure, conversationId } = await readConversation(client, threadId);
+	if (failure) return failedBy(failure, threadId);
+	return conversationId ? { threadId, conversationId } : undefined;
 }
 
 /**
@@ -107,26 +121,25 @@ async function openForOwner(
 async function openForCredential(client: Client, keyed: KeyedConversation): Promise<Opened> {
 	const { keyId, title, credentialId } = keyed;
 	const threadId = derivedId(keyId, `credential ${credentialId}`);
-	for (let threadExists = false; ; threadExists = true) {
-		const { failure, conversationId } = await readConversation(client, threadId);
-		if (failure) return failedBy(failure, threadId);
-		if (conversationId) return { threadId, conversationId };
-		// The thread exists, but the server hides its conversation from this token.
-		if (threadExists) return { ...SOMEBODY_ELSES, threadId };
-		const unread = await threadReadFailure(client, threadId);
-		if (unread)
-			return mayMeanNoRecord(unread)
-				? await openNewConversation(client, threadId, title)
-				: failedBy(unread, threadId);
-		// Another message with this key may have created the conversation since. Look for it again.
-	}
+	const found = await findConversation(client, threadId);
+	if (found) return found;
+	const failure = await confirmedReadFailure(client, threadId);
+	if (failure && mayMeanNoRecord(failure))
+		return await openNewConversation(client, threadId, title);
+	if (failure) return failedBy(failure, threadId);
+	// The thread exists. Another message with this key may have created the conversation since. Otherwise, the server
+	// hides the conversation from this token.
+	return (await findConversation(client, threadId)) ?? { ...SOMEBODY_ELSES, threadId };
 }
 
 /**
- * Returns why a thread cannot be read. Reads a thread that seems to be missing twice, because two owners would otherwise
- * share it.
+ * Returns why a thread cannot be read. Reads a thread that seems to be missing twice, because two owners would share a
+ * thread that exists.
  */
-async function threadReadFailure(client: Client, threadId: string): Promise<Failure | undefined> {
+async function confirmedReadFailure(
+	client: Client,
+	threadId: string,
+): Promise<Failure | undefined> {
 	const { failure } = await readThread(client, threadId);
 	if (!failure || !mayMeanNoRecord(failure)) return failure;
 	await client.wait(FOREIGN_PAUSE_MS);
