@@ -1,6 +1,6 @@
 import { differenceBy } from 'lodash';
 
-import { isUnasked } from '../threads/conversation';
+import { hasNoQuestionSince } from '../threads/conversation';
 import {
 	listRuns,
 	newestOf,
@@ -111,7 +111,7 @@ async function findLostRun(run: Run, plan: Plan): Promise<string | undefined> {
 	// A retry has no mark. The new run is the retry unless somebody has asked a question since.
 	const isOurs = messageMark
 		? messageMarkOf((await readThread(run, run.threadId, 1)).answer) === messageMark
-		: await isUnasked(run, await readRunConversation(run), newestOf(before)?.updated_at);
+		: await hasNoQuestionSince(run, await readRunConversation(run), newestOf(before)?.updated_at);
 	return isOurs ? found.run_id : undefined;
 }
 

@@ -17,12 +17,13 @@ const TIMEOUT_MS = 60_000;
 
 /** The state of a thread's conversation on the server. */
 export interface ConversationFacts {
-	/** Why the conversation could not be read. If set, all other fields are empty or undefined. */
+	/** Why the conversation could not be read. Then all other fields are empty or undefined. */
 	failure?: Failure;
 	/** ID of the oldest conversation on the thread. Undefined if the server lists no conversation. */
 	conversationId?: string;
 	/** IDs of all conversations on the thread. The most recently updated conversation comes first. */
 	conversationIds: string[];
+	/** E.g. `busy` while a run is active. Undefined before the first run. */
 	status?: string;
 	/** Why the last run failed or was cancelled. */
 	error?: string;
@@ -51,9 +52,10 @@ export async function readConversation(
 	const found = answer.items.filter((one) => one.threadId === threadId);
 	// Prefer a conversation with a status. A conversation gets its status from its first run.
 	const { status, error, operation } = found.find((one) => one.status) ?? found[0] ?? {};
+	// The ID decides between conversations that were created at the same time.
+	const oldest = minBy(found, ({ createdAt = '', id = '' }) => `${createdAt} ${id}`);
 	return {
-		// The ID decides between conversations that were created at the same time.
-		conversationId: minBy(found, ({ createdAt = '', id = '' }) => `${createdAt} ${id}`)?.id,
+		conversationId: oldest?.id,
 		conversationIds: compact(found.map(({ id }) => id)),
 		status,
 		error,
@@ -61,6 +63,7 @@ export async function readConversation(
 	};
 }
 
+/** Searches the conversations of the token's owner (E5). */
 export async function searchConversations(client: ApiClient, search: object) {
 	return await call(client, {
 		...SEARCH,
@@ -104,7 +107,7 @@ export async function deleteConversation({ send }: ApiClient, id: string) {
 	await send({ method: 'DELETE', path, timeoutMs: TIMEOUT_MS, schema: anyAnswer });
 }
 
-/** A message in a conversation. Other runs can overwrite messages on the thread, but not in the conversation. */
+/** A message in a conversation. Other runs can overwrite messages on the thread, but not these. */
 const messageRecord = z.object({
 	role: z.string(),
 	content: z.unknown(),
@@ -116,6 +119,7 @@ const foundMessages = z
 	.object({ items: z.array(messageRecord.optional().catch(undefined)) })
 	.transform(({ items }) => compact(items));
 
+/** Searches the messages of one conversation. */
 async function searchMessages(client: ApiClient, id: string, search: object) {
 	return await call(client, {
 		...SEARCH,
@@ -128,32 +132,34 @@ async function searchMessages(client: ApiClient, id: string, search: object) {
 /**
  * Finds the stored answer of a run in the conversations of its thread.
  *
- * @param executionId the run ID
- * @returns `message` if found; `failure` if a request failed
+ * @param conversations the conversations of the thread, as read before
+ * @returns `message` if found; `failure` if a request failed, now or before; neither if there is no answer
  */
 export async function findAnswer(
 	client: ApiClient,
-	{ failure: unread, conversationIds }: Pick<ConversationFacts, 'failure' | 'conversationIds'>,
-	executionId: string,
+	conversations: Pick<ConversationFacts, 'failure' | 'conversationIds'>,
+	runId: string,
 ) {
-	for (const id of conversationIds) {
-		const { answer, failure } = await searchMessages(client, id, { where: { executionId } });
-		const message = answer?.findLast(({ role }) => role === 'ai');
+	for (const id of conversations.conversationIds) {
+		const ofRun = { where: { executionId: runId } };
+		const { answer: messages, failure } = await searchMessages(client, id, ofRun);
+		const message = messages?.findLast(({ role }) => role === 'ai');
 		if (failure || message) return { message, failure };
 	}
-	return { message: undefined, failure: unread };
+	return { message: undefined, failure: conversations.failure };
 }
 
-/** Whether no message of a user is newer than a time. False if the messages cannot be read. */
-export async function isUnasked(
+/** Whether users have sent no message after the given time. False if the messages cannot be read. */
+export async function hasNoQuestionSince(
 	client: ApiClient,
-	{ failure: unread, conversationIds }: Pick<ConversationFacts, 'failure' | 'conversationIds'>,
+	conversations: Pick<ConversationFacts, 'failure' | 'conversationIds'>,
 	since = '',
 ) {
-	if (unread) return false;
-	for (const id of conversationIds) {
-		const { answer } = await searchMessages(client, id, { where: { role: 'human' } });
-		if (answer?.every(({ createdAt = '' }) => createdAt <= since) !== true) return false;
+	if (conversations.failure) return false;
+	for (const id of conversations.conversationIds) {
+		const { answer: questions } = await searchMessages(client, id, { where: { role: 'human' } });
+		const areOld = questions?.every(({ createdAt = '' }) => createdAt <= since) ?? false;
+		if (!areOld) return false;
 	}
 	return true;
 }
