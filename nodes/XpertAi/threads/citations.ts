@@ -4,10 +4,14 @@ import { compact } from 'lodash';
 export type CitationStyle = 'numbers' | 'asWritten' | 'none';
 
 /* The lengths in these patterns are limited, so that matching takes linear time. */
+
+/** One character of a label, also escaped. */
 const CHARACTER = String.raw`(?:\\.|[^[\]\\\n])`;
 
+/** The label of a link. Can contain pairs of brackets. */
 const LABEL = String.raw`(?:${CHARACTER}|\[${CHARACTER}{0,30}\]){0,150}`;
 
+/** A URL after `xpert://`. */
 const REST = String.raw`[^\s()<>[\]]{0,1000}`;
 
 /** Matches a link to a passage, e.g. `[⟦1⟧](xpert://…)`, or a bare `xpert://` URL. Includes a preceding space. */
@@ -31,8 +35,9 @@ const MAX_LINK_START = 6_500;
 /** Matches a label without a document name: an empty label, or a number such as `⟦1⟧`. */
 const MARKER = /^⟦?\d*⟧?$/;
 
-/** Knows the number of the passage that a link points to; undefined if the URL is not such a link. */
+/** The numbers of the passages. */
 interface Numbering {
+	/** Returns the number of the passage that a URL points to; undefined if the URL does not point to a passage. */
 	numberOf: (url: string) => number | undefined;
 }
 
@@ -40,6 +45,7 @@ interface Numbering {
 export class Citations {
 	/** Numbers of the passages that the text cites. */
 	readonly cited = new Set<number>();
+	/** The text that `push` holds back. */
 	private buffer = '';
 
 	constructor(
@@ -53,9 +59,10 @@ export class Citations {
 			const number = this.sources.numberOf(linked ?? bare ?? '');
 			if (number !== undefined) this.cited.add(number);
 			if (this.style === 'asWritten') return link;
-			const name = number !== undefined && MARKER.test(label) ? '' : label;
+			const documentName = number !== undefined && MARKER.test(label) ? '' : label;
 			const mark = number !== undefined && this.style === 'numbers' ? `[${number}]` : '';
-			const shown = compact([name, mark]).join(' ');
+			const shown = compact([documentName, mark]).join(' ');
+			// If nothing is shown, the preceding space goes, too.
 			return shown && space + shown;
 		});
 	}
@@ -76,6 +83,7 @@ export class Citations {
 		return this.take(this.buffer.length);
 	}
 
+	/** Removes a text of this length from the buffer, and returns it with its links rewritten. */
 	private take(length: number) {
 		const complete = this.buffer.slice(0, length);
 		this.buffer = this.buffer.slice(length);

@@ -17,16 +17,16 @@ const TIMEOUT_MS = 10_000;
 
 const ONE_PATH = '/conversations/{id}';
 
-/** A record of a lock. The fields are undefined if there is no such record, or if the server does not show them. */
+/** A record of a lock. All fields are undefined if there is no such record. */
 const lockRecord = z.object({ id: lenientText, createdAt: lenientText, updatedAt: lenientText });
 
 export type LockRecord = z.infer<typeof lockRecord>;
 
 /**
- * Creates the record of a lock, or changes the title of an existing record. A repeated request sends the same title, so
- * equal times still show that this call has created the record.
+ * Creates the record of a lock, or changes the title of an existing record. A retry sends the same title, so the server
+ * does not write the record again, and equal times still show that this call has created the record.
  *
- * @param title must be new for each call, because the server does not write an unchanged record
+ * @param title must be new for each call. With an equal title, an existing record would look just created.
  */
 export async function createLockRecord(client: ApiClient, id: string, title: string) {
 	return await call(client, {
@@ -51,7 +51,7 @@ export async function readLockRecord(client: ApiClient, id: string) {
 	});
 }
 
-/** Deletes the record of a lock. Sends the request once: a late repetition could delete the record of the next lock. */
+/** Deletes the record of a lock. Sends the request once, because a late retry could delete the record of the next lock. */
 export async function deleteLockRecord(client: ApiClient, id: string, timeoutMs = TIMEOUT_MS) {
 	return await call(client, {
 		method: 'DELETE',
@@ -63,7 +63,7 @@ export async function deleteLockRecord(client: ApiClient, id: string, timeoutMs 
 	});
 }
 
-/** Whether a request has just created the record. Any later request moves `updatedAt`. */
+/** Whether the request that returned this record has created it. Any later request moves `updatedAt`. */
 export const isJustCreated = ({ createdAt, updatedAt }: LockRecord) =>
 	createdAt !== undefined && createdAt === updatedAt;
 
@@ -84,10 +84,10 @@ export const { of: lockSupportOf } = cachedByAccount(
 	(): LockSupport => ({ rejected: { creation: 0, deletion: 0 } }),
 );
 
-/** After this time, the node tries locks again. A proxy may have rejected the requests during an outage. */
+/** The time until the node tries locks again. A proxy may have rejected the requests during an outage. */
 const MISSING_MS = 3_600_000;
 
-/** Whether the server may support locks. */
+/** Whether the server may support locks: true unless `recordMissingLocks` was called within `MISSING_MS`. */
 export const maySupportLocks = ({ missingSince = -Infinity }: LockSupport, clock: Clock) =>
 	clock.now() - missingSince >= MISSING_MS;
 

@@ -28,7 +28,7 @@ export const { of: ownerOf, forget: forgetOwner } = cachedByAccount((): Owner =>
 export async function learnOwner(client: ApiClient, owner: Owner): Promise<Failure | undefined> {
 	const me = { ...READ, apiRoot: '/api', path: '/user/me', schema: user };
 	const { answer = null, failure } = await call(client, me);
-	if (failure && !(await tellsNobody(client, failure))) return failure;
+	if (failure && !(await hidesOwners(client, failure))) return failure;
 	owner.id = answer;
 	return undefined;
 }
@@ -36,16 +36,18 @@ export async function learnOwner(client: ApiClient, owner: Owner): Promise<Failu
 /** Keeps only the ID, because the server's answer also contains a password hash. */
 const user = z.object({ id: z.string().min(1) }).transform(({ id }) => id);
 
-async function tellsNobody(client: ApiClient, failure: Failure) {
+/** Whether the server does not tell the owner of any token. */
+async function hidesOwners(client: ApiClient, failure: Failure) {
 	if (failure.missing === 'route' || [405, 501].includes(failure.status ?? 0)) return true;
 	// A server can reject `/user/me` for a valid token. A token is valid if it can search conversations.
 	return isTokenRejected(failure) && (await searchConversations(client, { limit: 1 })).ok;
 }
 
 /**
- * Checks whether the server supports owners. Reads the conversation that was created for this owner. If the server does
- * not list the conversation, sets `owner.id` to null.
+ * Checks whether the server supports owners: whether it lists a conversation that the node has created for this owner.
+ * If so, sets `owner.isProven`. Otherwise, sets `owner.id` to null.
  *
+ * @param threadId the thread of the created conversation
  * @returns the state of the conversation, or an empty object if `owner.isProven` was already true
  */
 export async function proveOwner(
@@ -56,6 +58,7 @@ export async function proveOwner(
 	if (owner.isProven) return {};
 	let facts = await readConversation(client, threadId);
 	if (!facts.failure && !facts.conversationId) {
+		// Only a second answer counts: without an owner, the node would use another thread.
 		await client.clock.sleep(FOREIGN_PAUSE_MS, client.signal);
 		facts = await readConversation(client, threadId);
 	}

@@ -50,7 +50,7 @@ type EventData = z.infer<typeof eventData>;
 
 const eventSchema = z.object({ type: z.string(), event: lenientText, data: z.unknown() });
 
-/** The names of events of the type `event` in `test/recordings`. The node reads some of them. */
+/** Matches the names of events of the type `event` in `test/recordings`. `applyEvent` reads some of them. */
 const KNOWN_EVENTS =
 	/^on_(conversation_(start|end)|message_(start|end)|agent_(start|end)|chat_event|interrupt)$/;
 
@@ -80,7 +80,7 @@ export class RunEvents {
 	conversationId?: string;
 	/** Whether the server reported the end of the stream. */
 	isComplete = false;
-	/** False if the server dropped the first events of a long stream. */
+	/** False if the stream lacks its beginning: the server drops the first events of a long stream. */
 	isWhole?: boolean;
 	/** How the run ended. `agentStatus` is more reliable than `status`, which another run can change. */
 	end: Pick<ConversationFacts, 'status' | 'error' | 'tasks' | 'isLeftOver'> & {
@@ -90,17 +90,20 @@ export class RunEvents {
 	/** The parts of the run, in order of arrival. */
 	readonly parts: Part[] = [];
 
+	/** ID of the last event of an unknown type. */
 	private lastUnknownId?: string;
+	/** The key of the assistant itself. All other keys belong to sub-agents. */
 	private agentKey?: string;
-	private isMessage = false;
+	/** Whether the parts come from a stored message, and not from a stream. */
+	private isStoredMessage = false;
 	/** Components by ID. The call that started a sub-agent has two keys: the call ID and the sub-agent's run ID. */
 	private readonly components = new Map<string, Part>();
 	/** Tool calls from `readTasks`. `startSubAgent` looks here for the call that started the sub-agent. */
-	private readonly waiting: Part[] = [];
+	private readonly waitingCalls: Part[] = [];
 	/** The last text of the assistant, not of a sub-agent. */
 	private lastText?: Part;
-	/** Index of the first part after the last `resume`. */
-	private from = 0;
+	/** Index of the first part after the last `resume`. The answer has no earlier parts. */
+	private answerStart = 0;
 
 	constructor(
 		private readonly runId: string,
@@ -108,31 +111,31 @@ export class RunEvents {
 	) {}
 
 	/**
-	 * Adds an event of the stream. Ignores repeated events, and data that is not an event, such as `[DONE]`. Passes over an
-	 * event of an unknown type without moving `lastId`, because its ID may not be in the order of the others.
+	 * Adds an event of the stream. Ignores repeated events, events of an unknown type, and data that is not an event, such
+	 * as `[DONE]`. Adds an event without an ID each time.
 	 *
-	 * @returns true if the event has an ID that was not seen before, so that the run goes on. An event without an ID is
-	 * applied, but returns false.
+	 * @returns whether the event shows that the run goes on: its ID was not seen before
 	 */
 	addEvent({ id, data }: ServerEvent): boolean {
 		const event = eventSchema.safeParse(parseAnswer(data)).data;
 		if (!event) return false;
-		const position = isKnown(event) ? 'lastId' : 'lastUnknownId';
-		const isNew = id !== undefined && EVENT_ORDER.compare(id, this[position] ?? '') > 0;
-		if (isNew) this[position] = id;
-		if (position === 'lastUnknownId') return isNew;
-		const isRepeated = id !== undefined && !isNew;
+		// The IDs of unknown events may not be in the order of the others, so they have their own last ID.
+		const lastIdOfKind = isKnown(event) ? 'lastId' : 'lastUnknownId';
+		const hasNewId = id !== undefined && EVENT_ORDER.compare(id, this[lastIdOfKind] ?? '') > 0;
+		if (hasNewId) this[lastIdOfKind] = id;
+		if (!isKnown(event)) return hasNewId;
+		const isRepeated = id !== undefined && !hasNewId;
 		if (isRepeated) return false;
 		this.isWhole ??= event.event === 'on_conversation_start';
 		if (event.type === 'complete') this.isComplete = true;
 		if (event.type === 'message') this.readPart(event.data);
 		if (event.event) this.applyEvent(event.event, eventData.safeParse(event.data).data);
-		return isNew;
+		return hasNewId;
 	}
 
 	/** Adds the content of the run's message in the conversation. */
 	readContent(content: unknown) {
-		this.isMessage = true;
+		this.isStoredMessage = true;
 		if (typeof content === 'string' && content) this.readPart({ type: 'text', text: content });
 		if (Array.isArray(content)) for (const part of content) this.readPart(part);
 	}
@@ -145,7 +148,7 @@ export class RunEvents {
 		if (part.type === 'component') this.addComponent(part);
 		else if (part.text === undefined) this.parts.push(part);
 		else if (!isTextPart(part)) this.append(part, part.text);
-		else if (this.isOwn(part)) this.addText(part, part.text);
+		else if (this.isOfAssistant(part)) this.addText(part, part.text);
 		else this.addSubAgentText(part, part.text);
 	}
 
@@ -154,7 +157,7 @@ export class RunEvents {
 		for (const task of tasks) {
 			const { callId: id, tool, args: input } = requestOf(task);
 			if (id === undefined || this.components.has(id)) continue;
-			this.waiting.push(this.begin(component(id, { tool, input })));
+			this.waitingCalls.push(this.addNewComponent(component(id, { tool, input })));
 		}
 	}
 
@@ -172,9 +175,9 @@ export class RunEvents {
 		this.readTasks(calls.map((call: unknown) => ({ call })));
 	}
 
-	/** Resets the answer and `end`. Called when the run continues after a person's decision. */
+	/** Prepares for the answer after a person's decision: resets the answer and `end`, and sets the listener. */
 	resume(listener: Listener | undefined) {
-		this.from = this.parts.length;
+		this.answerStart = this.parts.length;
 		this.lastText = undefined;
 		this.end = { tasks: [] };
 		this.isComplete = false;
@@ -189,7 +192,7 @@ export class RunEvents {
 
 	/** The assistant's last text, which is the answer once the run has ended. */
 	get output() {
-		const texts = this.parts.slice(this.from).filter(isTextPart);
+		const texts = this.parts.slice(this.answerStart).filter(isTextPart);
 		return texts.flatMap(({ id, text }) => (id === this.answerId ? (text ?? '') : [])).join('');
 	}
 
@@ -198,13 +201,14 @@ export class RunEvents {
 		return this.parts.filter((part) => part.type !== 'component' && !isTextPart(part));
 	}
 
-	/** Whether the last part is running or waits for a decision. A waiting tool call has no status and no output. */
+	/** Whether the last part is a tool call or a step that is running or waits. A waiting call has no status and no output. */
 	get isInToolCall() {
 		const { tool, status, output } = this.parts.at(-1)?.data ?? {};
 		const isPending = tool !== undefined && status === undefined && output === undefined;
 		return isPending || status === 'running';
 	}
 
+	/** Applies an event about the conversation or an agent. Events with other names have no data that the node needs. */
 	private applyEvent(event: string, data: EventData | undefined) {
 		if (!data) return;
 		const { id, status, error, operation } = data;
@@ -218,12 +222,10 @@ export class RunEvents {
 				if (data.parentId !== undefined && data.category !== 'workflow') this.startSubAgent(data);
 				break;
 			case 'on_agent_end':
-				if (data.agentKey !== this.agentKey) {
-					merge(this.components.get(id ?? ''), { data: { status } });
-					break;
-				}
-				this.end.agentStatus = status;
-				this.usage = usageOf(data) ?? this.usage;
+				if (data.agentKey === this.agentKey) {
+					this.end.agentStatus = status;
+					this.usage = usageOf(data) ?? this.usage;
+				} else merge(this.components.get(id ?? ''), { data: { status } });
 				break;
 			case 'on_conversation_end': {
 				const { tasks, isLeftOver } = openTasks(operation?.tasks);
@@ -233,11 +235,12 @@ export class RunEvents {
 		}
 	}
 
+	/** Adds a text of the assistant itself, and passes it to the listener. */
 	private addText(part: Part, text: string) {
 		const last = this.parts.at(-1);
 		const isNew = this.answerId !== part.id;
 		// Stored messages contain a line break after a sub-agent's text. Streams do not.
-		const isAfterSubAgent = this.isMessage && last?.data !== undefined && !last.executionId;
+		const isAfterSubAgent = this.isStoredMessage && last?.data !== undefined && !last.executionId;
 		const own = isAfterSubAgent ? text.replace(/^\n/, '') : text;
 		this.append(part, own, isNew);
 		this.lastText = this.parts.at(-1);
@@ -252,7 +255,7 @@ export class RunEvents {
 		else this.parts.push({ ...part, text });
 	}
 
-	private begin(part: Part & { id: string }): Part {
+	private addNewComponent(part: Part & { id: string }): Part {
 		this.parts.push(part);
 		this.components.set(part.id, part);
 		return part;
@@ -261,35 +264,39 @@ export class RunEvents {
 	/** Adds the text of a sub-agent to the output of the tool call that started the sub-agent. */
 	private addSubAgentText({ executionId = '', xpertName }: Part, text: string) {
 		const known = this.components.get(executionId);
-		if (!known) this.begin(component(executionId, { tool: xpertName, output: text }));
+		if (!known) this.addNewComponent(component(executionId, { tool: xpertName, output: text }));
 		else if (known.data) known.data.output = `${String(known.data.output ?? '')}${text}`;
 	}
 
+	/** Marks the tool call that started a sub-agent as running. Adds a component if the call is unknown. */
 	private startSubAgent({ id = '', title, inputs }: EventData) {
-		const call = this.waiting.find(
+		const call = this.waitingCalls.find(
 			({ data }) => data?.output === undefined && isEqual(data?.input, inputs),
 		);
 		if (call) this.components.set(id, merge(call, { data: { status: 'running' } }));
 		else if (!this.components.has(id))
-			this.begin(component(id, { status: 'running', tool: title, input: inputs }));
+			this.addNewComponent(component(id, { status: 'running', tool: title, input: inputs }));
 	}
 
+	/** Adds a tool call or a step, or its result. Passes the result to the listener. */
 	private addComponent(part: Part) {
 		// The server sends two parts for a call. The first part has `tool` and `input`. The second part has the result.
 		const { id = `#${this.parts.length}` } = part;
 		const known = this.components.get(id);
 		if (known) merge(known, part);
-		else this.begin({ ...part, id });
+		else this.addNewComponent({ ...part, id });
 		const result = part.data?.output ?? part.data?.data;
 		if (result !== undefined) this.listener?.onToolResult(result);
 	}
 
-	private isOwn({ agentKey, xpertName }: Part) {
+	/** Whether a text comes from the assistant itself, and not from a sub-agent. */
+	private isOfAssistant({ agentKey, xpertName }: Part) {
 		if (agentKey === undefined) return xpertName === undefined;
 		return agentKey === (this.agentKey ?? agentKey);
 	}
 }
 
+/** Creates a part for a tool call or a step. */
 const component = (id: string, data: Part['data']) => ({ type: 'component', id, data });
 
 /** The tool calls of a run in the format of n8n's AI Agent. `agent` is the name of the sub-agent that made the call. */
@@ -315,16 +322,18 @@ function usageOf({ tokens: totalTokens, inputTokens = 0, outputTokens = 0 }: Eve
 	return { ...(isSum && { inputTokens, outputTokens }), totalTokens };
 }
 
+const stepChannels = z.record(z.object({ result: z.unknown() }).catch({}));
+
 /**
- * Reads a run from the state of its thread.
+ * Reads a run from the state of its thread. Does not set `end`.
  *
  * @param messages the messages of the run on the thread
  */
 export function eventsOn(state: ThreadState | undefined, messages: ThreadMessage[]): RunEvents {
 	const events = new RunEvents('');
 	// The results of knowledge steps are in fields of `state.values` whose names end with `_channel`.
-	const channels = z.record(z.object({ result: z.unknown() }).catch({}));
-	for (const [name, { result }] of Object.entries(channels.parse(state?.values ?? {})))
+	const channels = stepChannels.parse(state?.values ?? {});
+	for (const [name, { result }] of Object.entries(channels))
 		if (name.endsWith('_channel') && result) events.readPart(component(name, { output: result }));
 	for (const message of messages) events.readMessage(message);
 	return events;

@@ -24,7 +24,7 @@ const CANCEL_PATH = `${ONE_RUN_PATH}/cancel`;
 /** Time for the server to store the messages of an ended run. Recordings show 0.2 to 0.6 s. */
 export const SETTLING_MS = 800;
 
-/** The fields of a run that the node reads. Accepts any status, because a server may send an unknown status. */
+/** The fields of a run that the node reads. Accepts any status, because a server may send one that the node does not know. */
 const runRecord = z.object({
 	run_id: z.string().min(1),
 	thread_id: lenientText,
@@ -34,7 +34,7 @@ const runRecord = z.object({
 	updated_at: lenientText,
 });
 
-/** Whether a run goes on or has ended, according to its status. */
+/** Whether a run goes on or has ended, according to its status. An interrupted run has ended. */
 export function stageOf({ status = '' }: RunRecord): 'goesOn' | 'ended' | 'unknown' {
 	if (['running', 'pending'].includes(status)) return 'goesOn';
 	return ['success', 'error', 'interrupted', 'timeout'].includes(status) ? 'ended' : 'unknown';
@@ -54,13 +54,15 @@ export async function readRun(client: ApiClient & RunIds): Promise<Result<RunRec
 	const { threadId, runId } = client;
 	const actual = read.answer?.thread_id ?? threadId;
 	if (!read.ok || actual.toLowerCase() === threadId.toLowerCase()) return read;
-	const reason =
-		'The run is of another thread: take threadId and runId from the same Thread: Start Run';
 	const path = API_ROOT + buildPath(ONE_RUN_PATH, { threadId, runId });
-	const failure: Failure = { kind: 'unsuccessful', method: 'GET', path, reason };
+	const failure: Failure = { kind: 'unsuccessful', method: 'GET', path, reason: OTHER_THREAD };
 	return { ...read, ok: false, failure, answer: undefined };
 }
 
+const OTHER_THREAD =
+	'The run is of another thread: take threadId and runId from the same Thread: Start Run';
+
+/** Reads one run, on any thread. */
 async function readRunById(client: ApiClient & RunIds): Promise<Result<RunRecord>> {
 	const { threadId, runId } = client;
 	const path = buildPath(ONE_RUN_PATH, { threadId, runId });
@@ -78,11 +80,11 @@ export async function listRuns(client: ApiClient, threadId: string) {
 	return await call(client, { ...READ, path, schema: runList });
 }
 
-/** Excludes run records without an assistant, because most of these records are not real runs. */
+/** Returns the runs that have started. Most run records without an assistant are not real runs. */
 export const startedRuns = (runs: RunRecord[]): RunRecord[] =>
 	runs.filter((run) => run.assistant_id);
 
-/** The run that started last, among the real runs (see `startedRuns`). */
+/** The run that started last, among the `startedRuns`. */
 export const newestOf = (runs: RunRecord[]): RunRecord | undefined =>
 	maxBy(startedRuns(runs), runSortKey);
 
@@ -93,7 +95,10 @@ export const runSortKey = ({ created_at: startedAt, run_id: id }: RunRecord): st
 /** Maximum number of attempts to start a run. The number is low, so that users learn of an outage soon. */
 export const START_TRIES = 5;
 
-/** Starts or continues a run. Does not repeat a request that the server may have processed. Never throws. */
+/**
+ * Sends the request that starts a run, or continues a run after a decision. Does not repeat a request that the server may
+ * have processed. Never throws.
+ */
 export async function startRun(
 	client: ApiClient,
 	threadId: string,
@@ -113,7 +118,7 @@ export async function startRun(
 /** Maximum time without data before a stream counts as broken. The server sends a heartbeat every 30 s. */
 const SILENCE_MS = 75_000;
 
-/** The request for the event stream of a run. The stream starts after the event `events.lastId`. */
+/** Returns the request for the event stream of a run. The stream starts after the event `events.lastId`. */
 export function joinRun(
 	ids: RunIds,
 	events: { lastId?: string; addEvent: EventStream['onEvent'] },

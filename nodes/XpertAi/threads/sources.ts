@@ -22,12 +22,13 @@ export function sourcesOf(parts: Part[], earlier: Part[] = []): Sources {
 export const withoutLinks = (text: string): string =>
 	new Citations(new Sources(), 'none').rewrite(text);
 
+/** The passages in the result of a part. */
 const passagesOf = ({ data }: Part) => passagesIn(data?.output ?? data?.data);
 
 /** A passage that a tool found (test/recordings/sources.json). */
 const toolPassage = z.object({
 	documentId: z.string().min(1),
-	/** `snippet` is the text of the passage, on one line. */
+	/** `snippet` is the text of the passage in one line. */
 	...eachOf(lenientText, 'documentName', 'knowledgebaseId', 'fileUrl', 'snippet'),
 	score: lenientNumber,
 	chunkId: z.string().min(1),
@@ -53,14 +54,15 @@ const stepPassage = z
 		}),
 	);
 
-const passages = z
+/** A list of passages. Skips all other entries. */
+const passageList = z
 	.array(z.union([toolPassage, stepPassage]).optional().catch(undefined))
 	.transform((list) => compact(list));
 
 /** A search result: a list of passages, or an object with the list in `chunks`. */
 const searchResult = z.union([
-	passages,
-	z.object({ chunks: passages }).transform(({ chunks }) => chunks),
+	passageList,
+	z.object({ chunks: passageList }).transform(({ chunks }) => chunks),
 ]);
 
 /** A passage that the run found or cited. */
@@ -85,9 +87,11 @@ export const passagesIn = (raw: unknown): Passage[] =>
  * book. So the number does not depend on which knowledgebase answered first.
  */
 export class Sources {
+	/** The found and cited passages, by chunk ID. */
 	private readonly found = new Map<string, Passage>();
 	/** The numbers of the cited chunks, by chunk ID. */
 	private readonly numbers = new Map<string, number>();
+	/** The passages of previous runs, by chunk ID. */
 	private readonly earlier: Map<string, Passage>;
 
 	/** @param earlier the passages of previous runs on the thread. The assistant can link to these passages. */
@@ -96,9 +100,11 @@ export class Sources {
 	}
 
 	/** Adds passages. A passage that is known only from a link gets the details of its search result. */
-	add(more: Passage[]) {
-		for (const passage of more)
-			this.found.set(passage.chunkId, { ...passage, ...this.found.get(passage.chunkId) });
+	add(passages: Passage[]) {
+		for (const passage of passages) {
+			const known = this.found.get(passage.chunkId);
+			this.found.set(passage.chunkId, { ...passage, ...known });
+		}
 	}
 
 	/** Adds the passages and the citations of the parts of a run. */
@@ -111,7 +117,7 @@ export class Sources {
 	}
 
 	/**
-	 * Returns the number of the passage that a link points to. Adds the passage if it is new, and counts the citation.
+	 * Returns the number of the passage that a link points to. At the first link, adds the passage and gives it a number.
 	 *
 	 * @returns undefined if the URL is not a link to a passage
 	 */
@@ -133,7 +139,10 @@ export class Sources {
 	list(cited: ReadonlySet<number> = new Set()): Source[] {
 		const chunkIds = new Set([...this.numbers.keys(), ...this.found.keys()]);
 		const inOrder = compact([...chunkIds].map((chunkId) => this.found.get(chunkId)));
-		return inOrder.map((one, at) => ({ number: at + 1, ...one, cited: cited.has(at + 1) }));
+		return inOrder.map((passage, index) => {
+			const number = index + 1;
+			return { number, ...passage, cited: cited.has(number) };
+		});
 	}
 }
 

@@ -5,21 +5,21 @@ import { eachOf, lenientText } from '../payloads/schemas';
 import { sanitize } from '../transport/sanitize';
 
 /**
- * Returns the tasks that wait for a person. Excludes the task `__start__`, which a cancelled run leaves behind.
- * Includes tasks without a `call`, e.g. tasks that wait for a second decision after a change of the arguments.
- * Both cases are recorded in `test/recordings/one-key-cancel-ends-both.json` and `test/recordings/decisions.json`.
+ * Returns the tasks that wait for a person. Excludes the task `__start__`, which a cancelled run leaves behind
+ * (`test/recordings/one-key-cancel-ends-both.json`). Includes tasks without a `call`, e.g. tasks that wait for a second
+ * decision after a change of the arguments (`test/recordings/decisions.json`).
+ *
+ * @returns the `tasks`, and whether all given tasks are leftovers (`isLeftOver`)
  */
 export function openTasks(all: unknown[] = []) {
-	const [leftOver, tasks] = partition(
-		all,
-		(task) => get(task, 'name') === '__start__' && mayBeLeftOver(task),
-	);
+	const isLeftOver = (task: unknown) => get(task, 'name') === '__start__' && mayBeLeftOver(task);
+	const [leftOver, tasks] = partition(all, isLeftOver);
 	return { tasks, isLeftOver: leftOver.length > 0 && tasks.length === 0 };
 }
 
 /**
- * Whether a task may be the next step of a run, and not a call that waits. A run that another run overlapped can end
- * with such a task. Recorded in `test/recordings/turns.json`.
+ * Whether a task may be the next step of a run, instead of a call that waits. A run that overlapped with another run can
+ * end with such a task. Recorded in `test/recordings/turns.json`.
  */
 export const mayBeLeftOver = (task: unknown) =>
 	!get(task, 'call') && startsWith(get(task, 'path.0'), '__pregel_pull');

@@ -39,7 +39,7 @@ export const threadState = z
 export type ThreadMessage = z.infer<typeof threadMessage>;
 export type ThreadState = z.infer<typeof threadState>;
 
-/** Schema for one thread. The field `status` is required, but can be null. */
+/** The schema of the state of one thread. The field `status` is required, but can be null. */
 export const stateOf = (threadId: string) =>
 	threadState.refine(
 		(state) => state.thread_id === threadId && state.status !== undefined,
@@ -52,7 +52,9 @@ export async function readThread(client: ApiClient, threadId: string, maxTries?:
 	return await call(client, { ...READ, path, schema: stateOf(threadId), maxTries });
 }
 
+/** The settings of a request that reads a record. */
 export const READ = { method: 'GET', repeatable: true } as const;
+/** The settings of a request that searches records. */
 export const SEARCH = { method: 'POST', repeatable: true } as const;
 
 /**
@@ -90,16 +92,15 @@ export function parseReply(content: unknown) {
 
 /** The last reply of the assistant. Skips messages that contain only tool calls. */
 export function lastReply(messages: ThreadMessage[]) {
-	const last = messages.findLast(
-		(one) => senderOf(one) === 'assistant' && !(callsTool(one) && textOf(one.content) === ''),
-	);
+	const isOnlyCall = (one: ThreadMessage) => callsTool(one) && textOf(one.content) === '';
+	const last = messages.findLast((one) => senderOf(one) === 'assistant' && !isOnlyCall(one));
 	return last && parseReply(last.content);
 }
 
 const callsTool = ({ tool_calls: calls }: ThreadMessage) =>
 	Array.isArray(calls) && calls.length > 0;
 
-/** Whether the last message is a tool call that has no result, e.g. after a person rejected the call. */
+/** Whether the last message is a tool call without a result, e.g. after a person rejected the call. */
 export function endsWithCall(messages: ThreadMessage[]) {
 	const last = messages.at(-1);
 	return last !== undefined && callsTool(last);
