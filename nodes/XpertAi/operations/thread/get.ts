@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 import { declare } from '../../execution/operation';
 import { threadLocator } from '../../pickers/locators';
-import { messagesOf, senderOf, stateOf, textOf, threadState } from '../../threads/thread';
+import { messagesOf, senderOf, stateSchemaOf, textOf, threadState } from '../../threads/thread';
 
 export const get = declare({
 	value: 'get',
@@ -15,7 +15,7 @@ export const get = declare({
 	answer: ({ threadId = '' }) =>
 		z.unknown().superRefine((answer, { addIssue }) => {
 			// Checks the answer, but outputs it unchanged.
-			stateOf(threadId).safeParse(answer).error?.issues.forEach(addIssue);
+			stateSchemaOf(threadId).safeParse(answer).error?.issues.forEach(addIssue);
 		}),
 	statusAdvice: {
 		500: 'Xpert AI servers answer this way for a thread that has never run, and for one that does not exist. Check "Thread", and run it once with Thread: Ask and Wait.',

@@ -8,7 +8,7 @@ import type { Completed, Interrupted } from '../../../runs/result';
 import { Citations } from '../../../threads/citations';
 import { stepsOf } from '../../../threads/runEvents';
 import { type Source, sourcesOf } from '../../../threads/sources';
-import { requestOf, waitingMessage } from '../../../threads/tasks';
+import { approvalRequest, waitingMessage } from '../../../threads/tasks';
 import type { RunOptions } from './options';
 import { filterReport } from './filterReport';
 import { chatSessionOf } from './runRequest';
@@ -22,7 +22,11 @@ export const FACTS = [
 /** The fields of a cited passage in simplified output, unless "Include" contains "Passages". */
 const CITED = ['number', 'documentName', 'fileUrl', 'documentId'] as const;
 
+/** The text after a person rejected the waiting tool calls. */
 const REJECTED = 'This was rejected, and not carried out.';
+
+/** An item, and how to output its answer. */
+type AnswerRequest = AnswerOutput & { item: Item; options: RunOptions };
 
 /**
  * Returns the text of a run's answer (`output`) and the JSON of the output item.
@@ -30,33 +34,24 @@ const REJECTED = 'This was rejected, and not carried out.';
  * @param hasFilterValues whether the message contained values for filters
  */
 export function answerOf(
-	request: AnswerOutput & { item: Item; options: RunOptions },
+	request: AnswerRequest,
 	result: Completed | Interrupted,
 	hasFilterValues = false,
 ): { output: string; json: IDataObject } {
-	const { item, options } = request;
-	const { citations: style, include } = options;
-	const { parts: allParts, earlier, otherParts, usage, output: content } = result;
+	const { citations: style, include } = request.options;
+	const { parts: allParts, otherParts, usage, output: content } = result;
 	const parts = isEmpty(otherParts) ? undefined : otherParts;
-	const tasks = result.status === 'interrupted' ? result.interrupt : undefined;
-	const runSources = sourcesOf(allParts, earlier);
-	const citations = new Citations(runSources, style);
-	const said = 'rejected' in result ? REJECTED : citations.rewrite(content);
-	const text = tasks ? waitingMessage(tasks) : said;
-	// `rewrite` has filled `citations.cited`.
-	const sources = runSources.list(citations.cited);
-	const cited = citedNames(sources, style);
-	// A chat shows only `output`, so `output` must contain the list of sources.
-	const isForChat = () => isInChat(item.context) || !isNil(chatSessionOf(item));
-	const isShown = style === 'numbers' && options.showInChat !== 'hidden';
-	const isListed = include.includes('sources') || (isShown && isForChat());
-	const output = isListed && !isEmpty(cited) ? text + listOf(cited) : text;
+	const waitingTasks = result.status === 'interrupted' ? result.interrupt : undefined;
+	const { text, sources } = citedText(result, style);
+	const citedDocuments = documentNames(sources, style);
+	const isListed = !isEmpty(citedDocuments) && listsSources(request);
+	const output = isListed ? text + sourceList(citedDocuments) : text;
 	// While a run waits for a decision, it is unknown whether the filter values will be used.
-	const filter = filterReport(allParts, hasFilterValues && !tasks);
+	const filter = filterReport(allParts, hasFilterValues && !waitingTasks);
 	const facts: FieldValues = pick(result as Completed & Interrupted, FACTS);
 	if (!request.simplify) {
-		const whole = { content, ...facts, parts, sources, interrupt: tasks, usage, filter };
-		return { output, json: rawOutput(request, known({ role: 'ai', ...whole })) };
+		const raw = { content, ...facts, parts, sources, interrupt: waitingTasks, usage, filter };
+		return { output, json: rawOutput(request, withoutUndefined({ role: 'ai', ...raw })) };
 	}
 	const answer = {
 		output,
@@ -64,16 +59,33 @@ export function answerOf(
 		sources: include.includes('passages')
 			? sources
 			: sources.filter((one) => one.cited).map((one) => pick(one, CITED)),
-		interrupt: tasks?.map(requestOf),
+		interrupt: waitingTasks?.map(approvalRequest),
 		parts,
 		usage,
 		filter,
 		intermediateSteps: include.includes('steps') ? stepsOf(allParts) : undefined,
 	};
-	return { output, json: forAudience(item, answer, cited) };
+	return { output, json: outputJson(request.item, answer, citedDocuments) };
 }
 
-const known = (json: FieldValues) => omitBy(json, isUndefined) as IDataObject;
+/** Returns the text for the user, with links in the chosen style, and the sources of the answer. */
+function citedText(result: Completed | Interrupted, style: RunOptions['citations']) {
+	const allSources = sourcesOf(result.parts, result.earlier);
+	const citations = new Citations(allSources, style);
+	const answer = 'rejected' in result ? REJECTED : citations.rewrite(result.output);
+	const text = result.status === 'interrupted' ? waitingMessage(result.interrupt) : answer;
+	// `rewrite` has filled `citations.cited`.
+	return { text, sources: allSources.list(citations.cited) };
+}
+
+/** Whether the text must end with the list of sources. A chat shows only the text. */
+function listsSources({ item, options }: AnswerRequest): boolean {
+	if (options.include.includes('sources')) return true;
+	if (options.citations !== 'numbers' || options.showInChat === 'hidden') return false;
+	return isInChat(item.context) || !isNil(chatSessionOf(item));
+}
+
+const withoutUndefined = (json: FieldValues) => omitBy(json, isUndefined) as IDataObject;
 
 /** The fields that an agent needs to continue an incomplete run. */
 const RESUME_FIELDS = ['status', 'threadId', 'runId', 'interrupt'];
@@ -81,28 +93,29 @@ const RESUME_FIELDS = ['status', 'threadId', 'runId', 'interrupt'];
 /**
  * Returns the JSON of an output item. For an agent, leaves out most fields to save tokens.
  *
- * @param cited the names of the cited sources
+ * @param citedDocuments the names of the cited documents, which an agent gets as `sources`
  */
-export function forAudience(
+export function outputJson(
 	{ context }: Item,
 	json: FieldValues,
-	cited: string[] = [],
+	citedDocuments: string[] = [],
 ): IDataObject {
-	if (!isTool(context)) return known(json);
+	if (!isTool(context)) return withoutUndefined(json);
 	const { status, output } = json;
-	return known({
+	return withoutUndefined({
 		...('output' in json && { output: output === '' ? EMPTY_ANSWER : output }),
-		...(!isEmpty(cited) && { sources: cited }),
+		...(!isEmpty(citedDocuments) && { sources: citedDocuments }),
 		...pick(json, ['rejected', 'intermediateSteps']),
 		...(status !== 'completed' && pick(json, RESUME_FIELDS)),
 	});
 }
 
-/** A Markdown list of the cited documents. */
-const listOf = (names: string[]) => `\n\nSources:\n${names.map((name) => `- ${name}`).join('\n')}`;
+/** A Markdown list of the cited documents, to append to an answer. */
+const sourceList = (names: string[]) =>
+	`\n\nSources:\n${names.map((name) => `- ${name}`).join('\n')}`;
 
-/** The names of the cited documents. With the style `numbers`, an entry looks like `[1] guide.pdf`. */
-function citedNames(sources: Source[], style: RunOptions['citations']): string[] {
+/** The names of the cited documents. With the style `numbers`, a name looks like `[1] guide.pdf`. */
+function documentNames(sources: Source[], style: RunOptions['citations']): string[] {
 	const cited = sources.filter((one) => one.cited);
 	return map(groupBy(cited, 'documentId'), (passages, id) => {
 		const numbers = style === 'numbers' ? passages.map(({ number }) => `[${number}]`) : [];

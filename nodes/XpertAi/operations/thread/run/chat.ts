@@ -11,9 +11,11 @@ const BREAK = '\n\n';
 /** Shows an answer in a streaming chat, in pieces or as a whole. */
 export class Chat implements Listener {
 	private readonly sources = new Sources();
+	/** Rewrites the links of the current text. */
 	private text: Citations;
-	/** The part of the current text that the chat already shows. */
+	/** What the chat already shows of the current text. */
 	private shown = '';
+	/** Whether the chat shows no text at all yet. */
 	private isEmpty = true;
 
 	private constructor(
@@ -60,6 +62,7 @@ export class Chat implements Listener {
 		this.send('end');
 	}
 
+	/** Ends the current text, and starts a new paragraph. */
 	private startText() {
 		this.show(this.text.end());
 		this.text = new Citations(this.sources, this.style);

@@ -20,18 +20,18 @@ import { runAndWait, startOnly } from '../../../runs/runThread';
 import type { Turn } from '../../../runs/turns';
 import { deleteConversation } from '../../../threads/conversation';
 import { listRuns } from '../../../threads/runsApi';
-import { answerOf, FACTS, forAudience } from './answerOutput';
+import { answerOf, FACTS, outputJson } from './answerOutput';
 import { Chat } from './chat';
 import { AT_ONCE, runSettingsSchema } from './options';
 import { filterHint, type FilterReport } from './filterReport';
-import { prepare } from './prepareRun';
+import { prepareRun } from './prepareRun';
 import { runProgress } from './runClient';
 import { resultError } from './runErrors';
 import { readRunRequest, type RunRequest } from './runRequest';
 import { inThreadQueues } from './threadQueues';
 
 /**
- * Executes Thread: Ask and Wait, Decide, Answer Again and Start Run. Reads all items before it sends anything. So an
+ * Executes Thread: Ask and Wait, Decide, Answer Again and Start Run. Reads all items before it sends anything, so that an
  * invalid item can stop the workflow before any run starts.
  *
  * @param kind what to send to the assistant
@@ -47,63 +47,66 @@ export async function executeAsking(
 ): Promise<INodeExecutionData[]> {
 	const waits = then === 'wait';
 	let stopError: ItemError | undefined;
-	let atOnce: number | undefined;
-	const lacking = new Set<RunRequest['lacksChat']>();
-	const recordError = (item: Item, caught: unknown, asReply: boolean) => {
+	let concurrency: number | undefined;
+	const newConversationHints: string[] = [];
+	/** Converts an error. Stores the first error that stops the workflow. */
+	const recordError = (item: Item, caught: unknown, isReply: boolean) => {
 		const error = item.asError(caught);
 		const isStopped = context.getExecutionCancelSignal()?.aborted;
-		if (asReply ? isStopped : !mayContinue(context)) stopError ??= item.namedIn(error);
+		const stopsWorkflow = isReply ? isStopped : !mayContinue(context);
+		if (stopsWorkflow) stopError ??= item.namedIn(error);
 		return error;
 	};
 	const work = items.map((item) => {
-		let asReply = false;
+		/** Whether a failure of this item becomes its output. */
+		let isReply = false;
 		const request = attempt(() => {
-			if (waits) asReply = item.setting('options.failuresAsReplies', z.boolean(), isTool(context));
-			atOnce ??= atOnceOf([item], AT_ONCE);
+			if (waits) isReply = item.setting('options.failuresAsReplies', z.boolean(), isTool(context));
+			concurrency ??= atOnceOf([item], AT_ONCE);
 			return readRunRequest(item, kind, waits);
 		});
-		if (isError(request)) recordError(item, request, asReply);
-		else lacking.add(request.lacksChat);
+		if (isError(request)) recordError(item, request, isReply);
+		else if (request.noChatReason) newConversationHints.push(NO_CHAT_HINTS[request.noChatReason]);
 		/** Runs one item. If the error stops the workflow, the output is discarded. */
 		const run = async (turn: Turn) => {
 			const chat = waits ? chatOf(item, request) : undefined;
 			try {
 				if (isError(request)) throw request;
-				return item.output(await ask(request, turn, chat));
+				return item.output(await executeRun(request, turn, chat));
 			} catch (caught) {
-				return outputOfFailure(item, recordError(item, caught, asReply), asReply, chat);
+				const failure = recordError(item, caught, isReply);
+				if (chat) showFailure(chat, item, failure, isReply);
+				return failureOutput(item, failure, isReply);
 			} finally {
 				chat?.end();
 			}
 		};
 		return { threadId: isError(request) ? undefined : request.threadId, run };
 	});
-	const output = compact(await inThreadQueues(work, atOnce ?? 1, () => stopError === undefined));
+	const mayGoOn = () => stopError === undefined;
+	const output = compact(await inThreadQueues(work, concurrency ?? 1, mayGoOn));
 	if (stopError) throw stopError;
-	const ofRuns = isTool(context) ? [] : stateHints(output);
-	const ofLacking = compact([...lacking]).map((what) => NEW_HINTS[what]);
-	addHints(context, [...ofLacking, ...ofRuns, ...hintsAt(output)]);
+	const runStateHints = isTool(context) ? [] : stateHints(output);
+	addHints(context, [...uniq(newConversationHints), ...runStateHints, ...resultHints(output)]);
 	return output;
 }
 
-/** Why each message began a new conversation, by what was lacking. */
-const NEW_HINTS = {
+/** Why each message began a new conversation, although "Conversation" is "Of This Chat". */
+const NO_CHAT_HINTS = {
 	session:
 		'The chat message has no sessionId: each message begins a new conversation. Hand one on, or set a key.',
 	chat: '"Conversation" is "Of This Chat", and no Chat Trigger started this execution, or this is a loop: each message begins a new conversation. If that is meant, choose "New"; otherwise "With a Key".',
 };
 
-/** Shows the failure of an item in its chat, and returns the output of the item. */
-function outputOfFailure(
-	item: Item,
-	failure: ItemError,
-	asReply: boolean,
-	chat?: Chat,
-): INodeExecutionData {
-	// If the error stops the workflow, n8n shows the error in the chat.
-	if (asReply || mayContinue(item.context))
-		chat?.say(asReply ? redactIds(failure.message) : NO_ANSWER);
-	if (asReply) return item.output(failureAsReply(failure));
+/** Shows the failure of an item in its chat. If the error stops the workflow, n8n itself shows the error. */
+function showFailure(chat: Chat, { context }: Item, failure: ItemError, isReply: boolean): void {
+	if (isReply) chat.say(redactIds(failure.message));
+	else if (mayContinue(context)) chat.say(NO_ANSWER);
+}
+
+/** Returns the output of a failed item: a reply, or an item with the error. */
+function failureOutput(item: Item, failure: ItemError, isReply: boolean): INodeExecutionData {
+	if (isReply) return item.output(failureAsReply(failure));
 	const failed = item.failed(failure);
 	// Without streaming, a chat shows the field `message`. On the error output, this field would overwrite the `message`
 	// of the input item.
@@ -114,18 +117,19 @@ function outputOfFailure(
 /** The chat for the answer or the error of an item. Undefined if the node shows nothing in a chat. */
 function chatOf(item: Item, request: RunRequest | Error): Chat | undefined {
 	const { showInChat, citations } = isError(request)
-		? { showInChat: shownIn(item), citations: undefined }
+		? { showInChat: readShowInChat(item), citations: undefined }
 		: request.options;
+	if (showInChat === 'hidden') return undefined;
 	// In a sub-workflow (`integrated`), the caller may be an agent. An agent writes its own answer to the chat.
-	const isOfAgent = item.context.getMode() === 'integrated' && showInChat === 'whole';
-	return isOfAgent || showInChat === 'hidden' ? undefined : Chat.of(item, citations);
+	const mayBelongToAgent = item.context.getMode() === 'integrated' && showInChat === 'whole';
+	return mayBelongToAgent ? undefined : Chat.of(item, citations);
 }
 
-/** Reads only the option Show in Chat. Other parameters of the item may be invalid. */
-function shownIn(item: Item) {
+/** Reads only the option Show in Chat, because other parameters of the item are invalid. An invalid option is `hidden`. */
+function readShowInChat(item: Item) {
 	const schema = runSettingsSchema.shape.options.shape.showInChat;
-	const shown = attempt(() => item.setting('options.showInChat', schema));
-	return isError(shown) ? 'hidden' : shown;
+	const showInChat = attempt(() => item.setting('options.showInChat', schema));
+	return isError(showInChat) ? 'hidden' : showInChat;
 }
 
 /** Hints about runs that wait, ended a wait, or have no words. An agent reads this in the output of its tool. */
@@ -144,11 +148,11 @@ function stateHints(output: INodeExecutionData[]): string[] {
 }
 
 /** Hints about lost answers, and about searches, of successful runs. */
-function hintsAt(output: INodeExecutionData[]): string[] {
+function resultHints(output: INodeExecutionData[]): string[] {
 	const lost = output.filter(({ json }) => json.remembered === false).length;
-	const ofLost = `Answers overwritten on the thread by another run at the same time: ${lost}.`;
-	const hints = output.map(({ json }) => filterHint(json.filter as FilterReport | undefined));
-	return uniq(compact([lost > 0 && ofLost, ...hints]));
+	const lostHint = `Answers overwritten on the thread by another run at the same time: ${lost}.`;
+	const filterHints = output.map(({ json }) => filterHint(json.filter as FilterReport | undefined));
+	return uniq(compact([lost > 0 && lostHint, ...filterHints]));
 }
 
 /** Whether a run ended without an answer in words, or in other parts such as pictures. */
@@ -161,15 +165,15 @@ const isWithoutWords = ({ output, content = output, parts, rejected, status }: I
  * @returns the JSON of the output item
  * @throws NodeApiError if the run did not start or gave no answer; NodeOperationError if a file cannot be read
  */
-async function ask(request: RunRequest, turn: Turn, chat?: Chat): Promise<IDataObject> {
+async function executeRun(request: RunRequest, turn: Turn, chat?: Chat): Promise<IDataObject> {
 	const { item, options } = request;
-	const run = await prepare(request, turn);
+	const run = await prepareRun(request, turn);
 	item.progress = runProgress(run.facts);
 	const listener = options.showInChat === 'asWritten' ? chat : undefined;
 	const result = await (request.waits ? runAndWait({ ...run, listener }) : startOnly(run));
-	if (result.status === 'running') return forAudience(item, pick(result, FACTS));
+	if (result.status === 'running') return outputJson(item, pick(result, FACTS));
 	if (!('output' in result)) {
-		await deleteUnused(run, result);
+		await deleteUnusedConversation(run, result);
 		throw resultError(item, result);
 	}
 	const { output, json } = answerOf(request, result, !isEmpty(filterValuesIn(request.body)));
@@ -178,7 +182,7 @@ async function ask(request: RunRequest, turn: Turn, chat?: Chat): Promise<IDataO
 }
 
 /** Deletes the conversation created for a run, if the server rejected the run and nothing has run in it. Never throws. */
-async function deleteUnused(run: Run, { status, failure, reason }: NoAnswer) {
+async function deleteUnusedConversation(run: Run, { status, failure, reason }: NoAnswer) {
 	const { isNew, threadId, facts } = run;
 	const isRejected = status === 'failed' && failure?.kind === 'status' && reason === undefined;
 	if (!isNew || !isRejected || facts.conversationId === undefined) return;

@@ -9,31 +9,37 @@ import { cancelRunById } from '../../../runs/cancelRun';
 import { readStateById, waitById } from '../../../runs/runById';
 import type { RunIds } from '../../../threads/runsApi';
 import { MINUTE_MS } from '../../../transport/clock';
-import { answerOf, forAudience } from './answerOutput';
+import { answerOf, outputJson } from './answerOutput';
 import { AT_ONCE, runSettingsSchema } from './options';
-import { clientOf, clientWithTimeout, runProgress } from './runClient';
+import { clientWithDeadline, clientWithTimeout, runProgress } from './runClient';
 import { resultError } from './runErrors';
 
 export type OperationById = 'getRun' | 'waitForRun' | 'cancelRun';
 
 /**
- * Executes Thread: Get Run, Wait for Run and Cancel Run, several items at once.
+ * Executes Thread: Get Run, Wait for Run and Cancel Run, for several items at once.
  *
  * @throws the NodeApiError or NodeOperationError of the first failed item, if On Error is "Stop Workflow"
  */
 export async function executeById({ items }: Execution, operation: OperationById) {
 	const work = async (item: Item) => {
+		// Throws if the option is invalid for this item.
 		atOnceOf([item], AT_ONCE);
 		const ids = { threadId: item.filledText('threadId'), runId: item.filledText('runId') };
-		return [
-			await (operation === 'cancelRun' ? cancelRun(item, ids) : readAnswer(item, ids, operation)),
-		];
+		const isCancel = operation === 'cancelRun';
+		return [await (isCancel ? cancelRun(item, ids) : readAnswer(item, ids, operation))];
 	};
-	const atOnce = attempt(() => atOnceOf(items, AT_ONCE));
-	return await forEachItem(items, work, isError(atOnce) ? 1 : atOnce);
+	// An invalid option is reported by `work`, for each item.
+	const concurrency = attempt(() => atOnceOf(items, AT_ONCE));
+	return await forEachItem(items, work, isError(concurrency) ? 1 : concurrency);
 }
 
-/** Reads the answer of one run. Wait for Run waits until the run ends. */
+/**
+ * Reads the answer of one run. Wait for Run waits until the run ends.
+ *
+ * @returns the JSON of the output item. While the run is active, `output` is null.
+ * @throws NodeApiError if the run failed or could not be read
+ */
 async function readAnswer(
 	item: Item,
 	ids: RunIds,
@@ -42,12 +48,14 @@ async function readAnswer(
 	const waits = operation === 'waitForRun';
 	const request = { item, ...item.settings(runSettingsSchema), ...readOutput(item) };
 	const { deadlineMinutes, whenGivenUp } = request.options;
-	const client = waits ? clientOf(item, deadlineMinutes * MINUTE_MS) : clientWithTimeout(item);
+	const client = waits
+		? clientWithDeadline(item, deadlineMinutes * MINUTE_MS)
+		: clientWithTimeout(item);
 	const run = { ...client, ...ids, facts: { ...ids }, whenGivenUp };
 	item.progress = runProgress(ids);
 	const result = await (waits ? waitById(run) : readStateById(run));
 	if (result.status === 'running')
-		return forAudience(item, { output: null, status: result.status, ...ids });
+		return outputJson(item, { output: null, status: result.status, ...ids });
 	if (result.status === 'unread') throw resultError(item, { ...result, status: 'failed' });
 	if (!('output' in result)) throw resultError(item, result);
 	return answerOf(request, result).json;

@@ -14,7 +14,8 @@ import { runOptions, runTuning } from './options';
 
 const runCollections = [runOptions, runTuning];
 
-const sources = {
+/** The choices of "Conversation". */
+const threadSourceChoices = {
 	auto: {
 		name: 'Of This Chat (Automatic)',
 		description: 'Behind a Chat Trigger that of its session, otherwise a new one',
@@ -35,12 +36,12 @@ const sources = {
 };
 
 /** Tools do not offer "Automatic", because `chatSessionOf` finds no chat session in the tool of an agent. */
-const threadSources = [
+const threadSourceFields = [
 	choiceField(
 		'threadSource',
 		'Conversation',
 		'Which conversation the message goes to: its messages are the memory of the assistant',
-		sources,
+		threadSourceChoices,
 		{
 			noDataExpression: true,
 			displayOptions: { hide: OF_TOOLS },
@@ -54,7 +55,7 @@ const threadSources = [
 		'threadSource',
 		'Conversation',
 		'Where the message goes to: the memory of the assistant. With a key, it remembers what the agent asked before.',
-		omit(sources, 'auto'),
+		omit(threadSourceChoices, 'auto'),
 		{ noDataExpression: true, displayOptions: { show: OF_TOOLS } },
 	),
 ];
@@ -82,7 +83,7 @@ const message = textField('message', 'Message', 'What to say to the assistant', 
 });
 
 /** The message field in tools. The comment in `default` tells n8n that the model writes the message. */
-const messageOfModel = {
+const messageFromModel = {
 	...message,
 	default:
 		"={{ /*n8n-auto-generated-fromAI-override*/ $fromAI('Message', `What to say to the assistant`, 'string') }}",
@@ -98,31 +99,33 @@ export const decisionField = choiceField(
 	{ default: '', required: true },
 );
 
+/** The parameters for a message, without its conversation. */
 export const askedFields = [
 	assistantLocator('The assistant that answers'),
 	message,
-	messageOfModel,
+	messageFromModel,
 ];
 
+/** The parameters for a message and its conversation. */
 const sentFields: INodeProperties[] = [
 	...askedFields,
-	...threadSources,
+	...threadSourceFields,
 	...displayedIf({ show: { threadSource: ['key'] } }, [conversationKey]),
 	...displayedIf({ show: { threadSource: ['existing'] } }, [
 		threadLocator('The thread to run, such as the threadId that Conversation: Create gives'),
 	]),
 ];
 
-/** All parameters of Thread: Ask and Wait. */
+/** The parameters of Thread: Ask and Wait. */
 export const runFields: INodeProperties[] = [...sentFields, ...simplifyFields, ...runCollections];
 
-/** All parameters of Thread: Start Run. */
+/** The parameters of Thread: Start Run. */
 export const startFields: INodeProperties[] = [...sentFields, ...runCollections];
 
-/** All parameters of Thread: Decide. */
+/** The parameters of Thread: Decide. */
 export const decideFields = [threadOfRun, decisionField, ...simplifyFields, ...runCollections];
 
-/** All parameters of Thread: Answer Again. */
+/** The parameters of Thread: Answer Again. */
 export const retryRunFields: INodeProperties[] = [
 	threadLocator(),
 	...simplifyFields,

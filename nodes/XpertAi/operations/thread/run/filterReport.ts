@@ -8,7 +8,7 @@ import { sanitize } from '../../../transport/sanitize';
 /** How a search was filtered, worst status first. `unknown` means that the server reported no known status. */
 const STATUSES = ['not_applied', 'dynamic_fallback', 'unknown', 'applied', 'notSearched'] as const;
 
-/** The statuses to report even if the message contained no values for filters. */
+/** The statuses of a filtered search. These are reported even if the message contained no values for filters. */
 const FILTERED = ['applied', 'dynamic_fallback'];
 
 /** The filter status and the hits of one search, or of all searches of a run. */
@@ -21,6 +21,7 @@ export interface FilterReport {
 	reason?: string;
 }
 
+/** How the server filtered one search. */
 const diagnostic = z.object({
 	filterStatus: z.enum(STATUSES).catch('unknown'),
 	hitCount: z.number().catch(0),
@@ -46,21 +47,29 @@ export function filterReport(parts: Part[], hasValues: boolean): FilterReport | 
 	const reason = map(searches, 'reason').find(isString);
 	const isFiltered = searches.some((search) => FILTERED.includes(search.status));
 	if (!hasValues && !isFiltered && reason === undefined) return undefined;
-	const status =
-		STATUSES.find((one) => searches.some((search) => search.status === one)) ?? 'notSearched';
+	const found = map(searches, 'status');
+	const status = STATUSES.find((one) => found.includes(one)) ?? 'notSearched';
 	return { status, hitCount: sumBy(searches, 'hitCount'), reason };
 }
 
+/**
+ * Reports one search.
+ *
+ * @returns undefined if the part is not a search, or if the search has neither a result nor a reason of its failure
+ */
 function searchIn({ id, data }: Part): FilterReport | undefined {
 	if (!data) return undefined;
 	const output = data.output ?? data.data;
 	const answer = typeof output === 'string' ? parseAnswer(output) : output;
 	const isStep = data.type === 'knowledges' || id?.endsWith('_channel');
+	// A step only lists its passages.
 	if (isStep && Array.isArray(answer)) return { status: 'unknown', hitCount: answer.length };
 	const search = toolAnswer.safeParse(answer).data;
-	if (search || !data.tool?.startsWith('retriever-')) return search;
-	const [, cause] = TOOL_ERROR.exec(typeof output === 'string' ? output : '') ?? [];
-	const reason = data.status === 'fail' ? data.error : cause;
+	if (search) return search;
+	const isSearchTool = data.tool?.startsWith('retriever-');
+	if (!isSearchTool) return undefined;
+	const [, errorText] = TOOL_ERROR.exec(isString(output) ? output : '') ?? [];
+	const reason = data.status === 'fail' ? data.error : errorText;
 	return isString(reason) ? { status: 'notSearched', hitCount: 0, reason } : undefined;
 }
 
@@ -92,6 +101,7 @@ const FILTER_ADVICE: Record<string, string> = {
 		'Correct the value in "Values for Filters", and ask anew.',
 };
 
+/** The hint for each status that shows a problem. */
 const FILTER_HINTS: Partial<Record<FilterReport['status'], string>> = {
 	not_applied:
 		'Values for filters were given, but a search had no filter: the assistant was not built for it.',

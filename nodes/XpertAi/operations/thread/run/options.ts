@@ -167,19 +167,19 @@ const shownFor = (operations: string[], options: INodeProperties[]) =>
 /** Operations that ask the assistant and wait for the answer. */
 const ASKING_OPERATIONS = ['run', 'decide', 'retry'];
 /** Operations that ask the assistant, with or without waiting. */
-const SENDING = [...ASKING_OPERATIONS, 'start'];
+const SENDING_OPERATIONS = [...ASKING_OPERATIONS, 'start'];
 /** Operations with a deadline. */
-const WAITING = [...SENDING, 'waitForRun'];
+const WAITING_OPERATIONS = [...SENDING_OPERATIONS, 'waitForRun'];
 /** Operations that output an answer. */
-const ANSWERING = [...ASKING_OPERATIONS, 'getRun', 'waitForRun'];
+const ANSWERING_OPERATIONS = [...ASKING_OPERATIONS, 'getRun', 'waitForRun'];
 
 /** The options of the operations on runs. One shared field keeps the description of the node small. */
 export const runOptions: INodeProperties = optionsField([
-	...shownFor(ANSWERING, answerOptions),
+	...shownFor(ANSWERING_OPERATIONS, answerOptions),
 	...shownFor(ASKING_OPERATIONS, deliveryOptions),
-	...shownFor(WAITING, [deadline]),
+	...shownFor(WAITING_OPERATIONS, [deadline]),
 	...shownFor([...ASKING_OPERATIONS, 'waitForRun'], [whenGivenUp]),
-	...shownFor(SENDING, [additionalFieldsJson]),
+	...shownFor(SENDING_OPERATIONS, [additionalFieldsJson]),
 	...shownFor(['run', 'start'], [attachments, filterValues, title]),
 	...shownFor(['decide'], [changedArgumentsField]),
 ]);
@@ -188,7 +188,7 @@ export const runOptions: INodeProperties = optionsField([
 export const runTuning: INodeProperties = tuningField('Tuning', [
 	concurrency,
 	...shownFor(ASKING_OPERATIONS, [inOneRequest]),
-	...shownFor(SENDING, [cancelSilent, whenBusy]),
+	...shownFor(SENDING_OPERATIONS, [cancelSilent, whenBusy]),
 	...shownFor(['getRun', 'cancelRun'], [timeoutOption()]),
 ]);
 
@@ -196,13 +196,13 @@ export const runTuning: INodeProperties = tuningField('Tuning', [
 export const AT_ONCE = 'tuning.concurrency';
 
 /** A duration in minutes. The maximum is the longest timer of Node.js. */
-const minutes = z.number().positive().min(0.001).max(35_791);
+const minutesSchema = z.number().positive().min(0.001).max(35_791);
 
 /** Settings of the operations on runs. Hidden options have their default values. */
 export const runSettingsSchema = z.object({
 	options: z.object({
 		citations: z.enum(['numbers', 'asWritten', 'none']),
-		deadlineMinutes: minutes,
+		deadlineMinutes: minutesSchema,
 		include: z.array(z.enum(['sources', 'passages', 'steps'])),
 		showInChat: z.enum(['asWritten', 'whole', 'hidden']),
 		title: z.string().trim().optional(),

@@ -14,7 +14,7 @@ import { call } from '../../../transport/call';
 import { MINUTE_MS } from '../../../transport/clock';
 import { multipartBody, type UploadFile, UPLOADS_AT_ONCE } from '../../../transport/multipart';
 import type { Send } from '../../../transport/request';
-import { clientOf } from './runClient';
+import { clientWithDeadline } from './runClient';
 import { resultError, uploadError } from './runErrors';
 import type { RunRequest } from './runRequest';
 
@@ -28,9 +28,9 @@ routesOf.cache = new WeakMap();
  * @returns the run to start
  * @throws NodeApiError or NodeOperationError if one of these steps fails
  */
-export async function prepare(request: RunRequest, turn: Turn): Promise<Run> {
-	const { item, runOn, options, tuning, intent } = request;
-	const client = clientOf(item, options.deadlineMinutes * MINUTE_MS);
+export async function prepareRun(request: RunRequest, turn: Turn): Promise<Run> {
+	const { item, conversationKind, options, tuning, intent } = request;
+	const client = clientWithDeadline(item, options.deadlineMinutes * MINUTE_MS);
 	const notReached = await waitForTurn(turn, client, tuning.whenBusy);
 	if (notReached) throw resultError(item, notReached);
 	// Reads all files before the first request, so that nothing is sent if n8n has deleted a file.
@@ -45,22 +45,30 @@ export async function prepare(request: RunRequest, turn: Turn): Promise<Run> {
 		facts: { ...thread },
 		body: request.body,
 		intent,
-		isNew: runOn === 'new',
+		isNew: conversationKind === 'new',
 		...pick(options, 'whenGivenUp'),
 		...pick(tuning, ['whenBusy', 'inOneRequest']),
 		cancelSilentMs: tuning.cancelSilentMinutes * MINUTE_MS,
 		routes: routesOf(item.connection.send),
 		locks: lockSupportOf(item.connection.account),
 	};
-	const ids = await uploadAttachments(request, run, files);
-	return ids.length > 0 ? { ...run, body: withFileContexts(run.body, ids) } : run;
+	const fileContextIds = await uploadAttachments(request, run, files);
+	if (fileContextIds.length === 0) return run;
+	return { ...run, body: withFileContexts(run.body, fileContextIds) };
 }
 
-/** Finds or creates the conversation of a run. */
-async function openThread({ item, runOn, threadId = '', title }: RunRequest, client: Client) {
-	if (runOn === 'existing') return { threadId };
+/**
+ * Finds or creates the conversation of a run. Sends nothing for an existing thread.
+ *
+ * @returns the IDs, or a failed result
+ */
+async function openThread(
+	{ item, conversationKind, threadId = '', title }: RunRequest,
+	client: Client,
+) {
+	if (conversationKind === 'existing') return { threadId };
 	// The node chooses the thread ID, so the ID is known even without an answer of the server.
-	if (runOn === 'new') return await openNewConversation(client, randomUUID(), title);
+	if (conversationKind === 'new') return await openNewConversation(client, randomUUID(), title);
 	const { account, credentialId } = item.connection;
 	return await openConversationByKey(client, {
 		keyId: threadId,
@@ -70,6 +78,7 @@ async function openThread({ item, runOn, threadId = '', title }: RunRequest, cli
 	});
 }
 
+/** The answer to an upload (E12). */
 const fileContext = z.object({ id: z.string().min(1) });
 
 /**
@@ -82,7 +91,7 @@ async function uploadAttachments({ item, attachments }: RunRequest, run: Run, fi
 	const upload = async (file: UploadFile) =>
 		await call(run, {
 			method: 'POST',
-			// Repeatable, because a second copy of a file does no harm.
+			// A second copy of a file does no harm.
 			repeatable: true,
 			path: '/contexts/file',
 			schema: fileContext,
@@ -90,10 +99,10 @@ async function uploadAttachments({ item, attachments }: RunRequest, run: Run, fi
 			timeoutMs: run.remaining(),
 		});
 	const ids: string[] = [];
-	for (const some of chunk(files, UPLOADS_AT_ONCE)) {
-		for (const { answer, failure } of await Promise.all(some.map(upload))) {
-			const property = attachments[ids.length]?.property;
-			if (failure) throw uploadError(item, failure, run.facts, property);
+	for (const batch of chunk(files, UPLOADS_AT_ONCE)) {
+		for (const { answer, failure } of await Promise.all(batch.map(upload))) {
+			// The failed file is the next one without an ID.
+			if (failure) throw uploadError(item, failure, run.facts, attachments[ids.length]?.property);
 			ids.push(answer.id);
 		}
 	}

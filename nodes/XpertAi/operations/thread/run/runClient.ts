@@ -5,20 +5,24 @@ import type { RunFacts } from '../../../runs/result';
 import { SINGLE_LIMITS } from '../../../transport/call';
 import { systemClock } from '../../../transport/clock';
 
+/** Returns a function that describes the progress of a run for the log of n8n. */
 export const runProgress = (facts: RunFacts) => (minutes: number) =>
 	`waiting for run ${facts.runId ?? '…'} of thread ${facts.threadId}, ${minutes} minutes`;
 
 /** A client that gives up after `deadlineMs`, or when the execution is stopped. */
-export function clientOf({ context, connection: { send } }: Item, deadlineMs: number): Client {
+export function clientWithDeadline(
+	{ context, connection: { send } }: Item,
+	deadlineMs: number,
+): Client {
 	const signal = context.getExecutionCancelSignal();
 	const deadline = systemClock.now() + deadlineMs;
 	return withDeadline({ send, clock: systemClock, deadline, signal });
 }
 
-/** A client with a timeout for each request. The deadline is long enough for all retries of a request. */
+/** A client with the timeout that the user has set. The deadline is long enough for all retries of one request. */
 export function clientWithTimeout(item: Item): Client {
 	const timeoutMs = item.setting('tuning.timeout', timeoutSeconds) * 1000;
 	const { maxTries, maxElapsedMs } = SINGLE_LIMITS;
-	const client = clientOf(item, maxTries * timeoutMs + maxElapsedMs);
+	const client = clientWithDeadline(item, maxTries * timeoutMs + maxElapsedMs);
 	return { ...client, send: async (request) => await client.send({ ...request, timeoutMs }) };
 }

@@ -10,25 +10,26 @@ import type { Failure } from '../../../transport/failure';
 import { filterAdvice } from './filterReport';
 
 /**
- * The error of a run without an answer. It contains the reason, the next step, and the IDs of the run.
+ * The error of a run without an answer. It contains the reason, the next step, and the IDs of the run. After a rejected
+ * token, also forgets the cached owner of the token, who may be out of date.
  *
- * @param hints facts for the error description; default: see `runAdvice`
+ * @param adviceContext what the description of the error depends on; default: see `runAdvice`
  */
 export function resultError(
 	item: Item,
 	result: NoAnswer,
-	hints = runAdvice(item, result),
+	adviceContext = runAdvice(item, result),
 ): NodeApiError {
 	const { failure, reason, advice, status, unverified } = result;
-	// If the server rejects the token, the cached owner may be out of date.
 	if (failure?.status === 401) forgetOwner(item.connection.account);
+	// The reason of the result explains more than the failed request.
 	const shown: Failure =
 		failure && reason === undefined
 			? failure
 			: { method: '', path: '', ...failure, kind: 'unsuccessful', reason };
-	const error = item.apiError(shown, hints);
-	const nextStep =
-		advice ?? filterAdvice(reason) ?? (reason === undefined ? undefined : READ_THREAD_ADVICE);
+	const error = item.apiError(shown, adviceContext);
+	const defaultAdvice = reason === undefined ? undefined : READ_THREAD_ADVICE;
+	const nextStep = advice ?? filterAdvice(reason) ?? defaultAdvice;
 	error.description = compact([nextStep, error.description]).join(' ');
 	error.context.data = {
 		...(error.context.data as IDataObject),
@@ -84,6 +85,7 @@ export function uploadError(
 ): NodeApiError {
 	const status = failure.kind === 'cancelled' ? 'cancelled' : 'failed';
 	const error = resultError(item, { ...facts, status, failure }, { statusAdvice: UPLOAD_ADVICE });
+	// The user has stopped the execution, so the file does not matter.
 	if (status === 'cancelled') return error;
 	error.message = `The file in ${quoted(property)} was not uploaded: ${lowerFirst(error.message)}`;
 	error.description = `The message was not sent, as "Attach Files" names this file. ${error.description}`;

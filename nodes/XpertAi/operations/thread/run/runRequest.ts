@@ -1,4 +1,4 @@
-import { findKey, isEmpty, isNil, map, pickBy, truncate } from 'lodash';
+import { findKey, isEmpty, isNil, map, truncate } from 'lodash';
 import { CHAT_TRIGGER_NODE_TYPE, type INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 
@@ -24,15 +24,16 @@ import { type Row, rowName, valuesOfRows } from '../../shared/rowValues';
 import { askedFields, decisionField } from './fields';
 import { runOptions, runSettingsSchema } from './options';
 
-const threadSource = z.enum(['auto', 'new', 'key', 'existing']);
+const threadSourceSchema = z.enum(['auto', 'new', 'key', 'existing']);
 
+/** Maximum length of a title that is taken from the message. */
 const TITLE_LENGTH = 80;
 
 /** What to send for an item, and how to output the answer. */
 export type RunRequest = ReturnType<typeof readRunRequest>;
 
 /**
- * Reads the parameters of a run.
+ * Reads the parameters of a run. Sends nothing.
  *
  * @param kind what the operation sends to the assistant
  * @param waits false for Start Run, which does not wait for the answer
@@ -40,16 +41,16 @@ export type RunRequest = ReturnType<typeof readRunRequest>;
  */
 export function readRunRequest(item: Item, kind: RunKind, waits: boolean) {
 	const { options, tuning } = item.settings(runSettingsSchema);
-	const { key, threadId, runOn, lacksChat } = placeOf(item, kind);
+	const { key, threadId, conversationKind, noChatReason } = readPlace(item, kind);
 	// If a conversation key is set, the thread ID below depends on the assistant, so additional fields must not change
 	// the assistant.
 	const body = runBodyOf(item, kind, key === undefined ? [] : ['assistant_id']);
 	const intent = intentOf(kind, body);
-	const start = truncate(intent.text?.trim(), { length: TITLE_LENGTH });
+	const startOfMessage = truncate(intent.text?.trim(), { length: TITLE_LENGTH });
 	return {
 		item,
-		runOn,
-		lacksChat,
+		conversationKind,
+		noChatReason,
 		// With a key, `openConversationByKey` derives the actual thread ID from this value.
 		threadId: key === undefined ? threadId : derivedId(String(body.assistant_id), key),
 		body,
@@ -58,41 +59,45 @@ export function readRunRequest(item: Item, kind: RunKind, waits: boolean) {
 		tuning,
 		waits,
 		attachments: kind === 'message' ? binariesOf(item, 'options.attachments') : [],
-		title: options.title || start || undefined,
+		title: options.title || startOfMessage || undefined,
 		...(waits ? readOutput(item) : { simplify: true }),
 	};
 }
 
-/** Where a message goes. */
+/** The conversation of a run, as the user chose it. */
 interface RunPlace {
-	runOn: Exclude<z.output<typeof threadSource>, 'auto'>;
+	conversationKind: Exclude<z.output<typeof threadSourceSchema>, 'auto'>;
+	/** The "Conversation Key", or the session of the chat. */
 	key?: string;
 	threadId?: string;
-	/** Why "Of This Chat" means a new conversation: no chat at all, or a chat message without a session. */
-	lacksChat?: 'chat' | 'session';
+	/** Why "Of This Chat" means a new conversation: no chat message at all, or a chat message without a session. */
+	noChatReason?: 'chat' | 'session';
 }
 
-/** Returns where the message goes. Without a chat session, "Automatic" means a new conversation. */
-function placeOf(item: Item, kind: RunKind): RunPlace {
-	const chosen = kind === 'message' ? item.setting('threadSource', threadSource) : 'existing';
-	if (chosen === 'existing') return { runOn: chosen, threadId: item.filledText('threadId') };
-	if (chosen === 'key') return { runOn: chosen, key: conversationKeyOf(item) };
-	const session = chosen === 'auto' ? chatSessionOf(item) : undefined;
-	if (isNil(session)) {
-		// In a tool, the setting is left over from a node: the panel does not offer it.
-		const isOutside = chosen === 'auto' && !isTool(item.context);
-		return {
-			runOn: 'new',
-			lacksChat: session === null ? 'session' : isOutside ? 'chat' : undefined,
-		};
+/**
+ * Reads which conversation the run belongs to. A decision and a retry are about an existing thread. Without a chat session,
+ * "Automatic" means a new conversation.
+ */
+function readPlace(item: Item, kind: RunKind): RunPlace {
+	const chosen = kind === 'message' ? item.setting('threadSource', threadSourceSchema) : 'existing';
+	if (chosen === 'existing')
+		return { conversationKind: chosen, threadId: item.filledText('threadId') };
+	if (chosen === 'key') return { conversationKind: chosen, key: conversationKeyOf(item) };
+	if (chosen === 'new') return { conversationKind: chosen };
+	const session = chatSessionOf(item);
+	if (!isNil(session)) {
+		const key = checkedKey(item, session, 'The sessionId of the Chat Trigger', true);
+		return { conversationKind: 'key', key };
 	}
-	const key = checkedKey(item, session, 'The sessionId of the Chat Trigger', true);
-	return { runOn: 'key', key };
+	if (session === null) return { conversationKind: 'new', noChatReason: 'session' };
+	// Tools do not offer "Automatic". The value is left over from a node, so the user needs no hint.
+	return { conversationKind: 'new', noChatReason: isTool(item.context) ? undefined : 'chat' };
 }
 
+/** Path of the parameter "Changed Arguments". */
 const CHANGES = 'options.changedArguments';
 
-/** The parameter that sets each path of the body. Used in error messages. */
+/** The parameter that sets each path of the body, for error messages. */
 const FIELD_BY_PATH = {
 	assistant_id: 'assistantId',
 	'input.message.input.input': 'message',
@@ -108,31 +113,32 @@ const FIELD_BY_PATH = {
  */
 export function runBodyOf(item: Item, kind: RunKind, reserved: string[] = []): RunBody {
 	const { fields, schema, bodyOf } = BODIES[kind];
-	const { options, ...values } = item.values(fields);
-	const optional = options as FieldValues | undefined;
-	const { body, ...own } = bodyOf(item, { ...optional, ...values });
-	const panel = { fields, fieldByPath: FIELD_BY_PATH };
-	const taken = [...reserved, ...own.reserved];
+	const { options, ...parameters } = item.values(fields);
+	const optionValues = options as FieldValues | undefined;
+	const { body, reserved: reservedOfKind } = bodyOf(item, { ...optionValues, ...parameters });
 	const { value: complete, fieldNames } = mergeAdditionalFields<RunBody>(
 		item,
 		body,
 		schema,
-		panel,
-		taken,
+		{ fields, fieldByPath: FIELD_BY_PATH },
+		[...reserved, ...reservedOfKind],
 	);
-	checkFilterValues(item, complete, fieldNames, optional?.filterValues);
+	checkFilterValues(item, complete, fieldNames, optionValues?.filterValues);
+	// Throws if the body has no JSON text.
 	item.jsonText(complete, fieldNames);
 	return complete;
 }
 
+/** Returns the body of a message, and the paths that Additional Fields (JSON) must not set. */
 function messageBody(item: Item, { assistantId, message: text, filterValues }: FieldValues) {
-	const input = { ...rowsOfFilters(item, filterValues), input: text };
+	const input = { ...readFilterValues(item, filterValues), input: text };
 	const body = { assistant_id: assistantId, input: { action: 'send', message: { input } } };
 	return { body, reserved: ['input.action'] };
 }
 
+/** Returns the body of a decision, and the paths that Additional Fields (JSON) must not set. */
 function decisionBody(item: Item, values: FieldValues) {
-	const type = decisionOf(values.decision);
+	const type = normalizedDecision(values.decision);
 	const isConfirmed = type === 'confirm';
 	const changes = values.changedArguments ?? {};
 	// The user enters arguments by call ID, but the server expects a list of calls.
@@ -148,6 +154,7 @@ function decisionBody(item: Item, values: FieldValues) {
 	};
 }
 
+/** Returns the body of a retry, and the paths that Additional Fields (JSON) must not set. */
 const retryBody = () => ({
 	body: { input: { action: 'retry', source: {} } },
 	reserved: ['input.action'],
@@ -155,6 +162,7 @@ const retryBody = () => ({
 
 const { message, decision, retry } = runBodies;
 
+/** How to build the body of each kind of run. */
 const BODIES = {
 	message: { fields: [...askedFields, runOptions], bodyOf: messageBody, schema: message },
 	decision: { fields: [decisionField, runOptions], bodyOf: decisionBody, schema: decision },
@@ -162,22 +170,24 @@ const BODIES = {
 };
 
 /** Normalizes a decision. Ignores case, and accepts true for confirm and false for reject. */
-function decisionOf(raw: unknown): unknown {
+function normalizedDecision(raw: unknown): unknown {
 	const value = typedValue('string', raw);
 	if (typeof value !== 'string') return raw;
 	const text = value.trim().toLowerCase();
 	return APPROVALS.get(text) ?? text;
 }
 
+/** The decision for each text that an expression gives for a boolean. */
 const APPROVALS = new Map([
 	['true', 'confirm'],
 	['false', 'reject'],
 ]);
 
+/** Path of the parameter "Values for Filters". */
 const FILTERS = 'options.filterValues';
 
 /** Reads the values for filters, by key. Rejects the keys in `MESSAGE_KEYS`. */
-function rowsOfFilters(item: Item, rows: unknown): FieldValues {
+function readFilterValues(item: Item, rows: unknown): FieldValues {
 	const label = item.labelOf(FILTERS);
 	const values = valuesOfRows(item, label, rows, {
 		whenEmpty: () => '',
@@ -190,37 +200,43 @@ function rowsOfFilters(item: Item, rows: unknown): FieldValues {
 }
 
 /**
- * Rejects filter values that are wholly a word such as `undefined`. Rejects empty filter values, except text rows with "May Be Empty". An empty value makes some filters match
- * everything. Recorded in `test/recordings/knowledge-filter-5.json`.
+ * Checks the filter values of a complete body.
+ *
+ * @param rows the rows of "Values for Filters"
+ * @throws NodeOperationError if a value stands for a missing value, such as `undefined`, or is empty
  */
 function checkFilterValues(item: Item, body: RunBody, fieldNames: FieldNames, rows: unknown = []) {
-	const mayBeEmpty = (rows as Row[])
-		.filter((row) => row.mayBeEmpty && isTextRow(row))
-		.map(trimmedKey);
 	const values: FieldValues = { ...filterValuesIn(body) };
 	const fieldOf = (key: string) => {
 		const path = ['input', 'message', 'input', key];
 		const isAdditional = isNamedIn(fieldNames.additional, path);
 		return isAdditional ? fieldName(path, fieldNames) : rowName(key, item.labelOf(FILTERS));
 	};
-	const missing = findKey(values, (value) => [value].flat().some(isMissingText));
-	if (missing !== undefined) {
-		const [text] = [values[missing]].flat().filter(isMissingText);
-		item.throwIssue({ field: fieldOf(missing), issue: missingValueIssue(String(text)) });
+	const missingKey = findKey(values, (value) => [value].flat().some(isMissingText));
+	if (missingKey !== undefined) {
+		const text = [values[missingKey]].flat().find(isMissingText);
+		item.throwIssue({ field: fieldOf(missingKey), issue: missingValueIssue(String(text)) });
 	}
-	const empty = pickBy(values, isEmptyValue);
-	const key = Object.keys(empty).find((one) => !mayBeEmpty.includes(one));
-	if (key === undefined) return;
-	item.throwIssue({ field: fieldOf(key), issue: 'must not be empty', advice: EMPTY_ADVICE });
+	const mayBeEmpty = keysThatMayBeEmpty(rows as Row[]);
+	const emptyKey = findKey(
+		values,
+		(value, key) => isEmptyValue(value) && !mayBeEmpty.includes(key),
+	);
+	if (emptyKey === undefined) return;
+	item.throwIssue({ field: fieldOf(emptyKey), issue: 'must not be empty', advice: EMPTY_ADVICE });
 }
+
+/** The keys of the text rows with "May Be Empty". */
+const keysThatMayBeEmpty = (rows: Row[]) =>
+	rows
+		.filter(({ mayBeEmpty, type = 'string' }) => mayBeEmpty && type === 'string')
+		.map(({ key }) => String(key).trim());
 
 /** Whether a value is a text that stands for a missing value, such as `undefined`. */
 const isMissingText = (value: unknown) =>
 	typeof value === 'string' && missingValueIn(value.trim()) !== undefined;
 
-const isTextRow = ({ type = 'string' }: Row) => type === 'string';
-const trimmedKey = ({ key }: Row) => String(key).trim();
-
+/* With an empty value, some filters match everything. Recorded in `test/recordings/knowledge-filter-5.json`. */
 const EMPTY_ADVICE =
 	'With an empty value, some filters find everything. Where that is meant, give the value as a row with "May Be Empty".';
 
@@ -236,6 +252,7 @@ const isEmptyValue = (value: unknown): boolean =>
  */
 const LOOP_OVER_ITEMS = 'n8n-nodes-base.splitInBatches';
 
+/** The output of a Chat Trigger. */
 const chatMessage = z.object({ sessionId: z.string().trim().min(1).or(z.number()) });
 
 /**
@@ -246,14 +263,15 @@ const chatMessage = z.object({ sessionId: z.string().trim().min(1).or(z.number()
  */
 export function chatSessionOf({ context, index }: Item): string | number | null | undefined {
 	if (isTool(context)) return undefined;
-	const triggers = context
+	const chatTriggers = context
 		.getParentNodes(context.getNode().name)
 		.filter(({ type, disabled }) => type === CHAT_TRIGGER_NODE_TYPE && !disabled);
-	if (triggers.length === 0 || isInLoop(context, LOOP_OVER_ITEMS)) return undefined;
+	if (chatTriggers.length === 0 || isInLoop(context, LOOP_OVER_ITEMS)) return undefined;
 	const { $: outputOf } = context.getWorkflowDataProxy(index) as {
 		$: (name: string) => { isExecuted: boolean; first: () => INodeExecutionData | undefined };
 	};
-	const started = triggers.map(({ name }) => outputOf(name)).find(({ isExecuted }) => isExecuted);
-	if (!started) return undefined;
-	return chatMessage.safeParse(started.first()?.json).data?.sessionId ?? null;
+	const outputs = chatTriggers.map(({ name }) => outputOf(name));
+	const startedBy = outputs.find(({ isExecuted }) => isExecuted);
+	if (!startedBy) return undefined;
+	return chatMessage.safeParse(startedBy.first()?.json).data?.sessionId ?? null;
 }

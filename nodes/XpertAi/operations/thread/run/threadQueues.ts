@@ -4,15 +4,16 @@ import { groupBy } from 'lodash';
 import { forEachConcurrently } from '../../../execution/runOperation';
 import { takeTurn, type Turn } from '../../../runs/turns';
 
+/** A task, and the thread that it needs. */
 export interface ThreadWork<Result> {
-	/** Tasks with the same thread ID are executed in order. A task without a thread ID has its own queue. */
+	/** Tasks with the same thread ID run one after another. A task without a thread ID has its own queue. */
 	threadId?: string;
 	/** Waits for `turn` in the queue of the thread, then executes the task. */
 	run: (turn: Turn) => Promise<Result>;
 }
 
 /**
- * Executes tasks of different threads concurrently, and tasks of one thread in order. Concurrent runs on one thread
+ * Executes tasks of different threads concurrently, and tasks of one thread in order, because concurrent runs on one thread
  * lose messages. All executions in this process share the queues.
  *
  * @param concurrency maximum number of threads at once
@@ -26,8 +27,7 @@ export async function inThreadQueues<Result>(
 ): Promise<Array<Result | undefined>> {
 	const results = work.map((): Result | undefined => undefined);
 	const places = work.map(({ threadId = randomUUID() }, index) => ({ threadId, index }));
-	// Takes all turns before the first task starts. Otherwise, two calls of this function could wait for each
-	// other forever.
+	// Take all turns before the first task starts. Otherwise, two calls of this function could wait for each other forever.
 	const queues = Object.entries(groupBy(places, 'threadId')).map(([threadId, queue]) => ({
 		queue,
 		turn: takeTurn(threadId),
@@ -39,6 +39,7 @@ export async function inThreadQueues<Result>(
 	try {
 		await forEachConcurrently(queues, concurrency, runQueue, goOn);
 	} finally {
+		// The queues that did not start have not ended their turns.
 		for (const { turn } of queues) turn.end();
 	}
 	return results;

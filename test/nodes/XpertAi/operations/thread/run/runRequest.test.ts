@@ -201,19 +201,31 @@ describe('the place of a run', () => {
 	const assistantId = 'd0000000-0000-4000-8000-000000000001';
 
 	it.each([
-		['existing', {}, { runOn: 'existing', threadId: 't1' }],
-		['new', {}, { runOn: 'new', threadId: undefined }],
-		['key', { conversationKey: 'k' }, { runOn: 'key', threadId: derivedId(assistantId, 'k') }],
+		['existing', {}, { conversationKind: 'existing', threadId: 't1' }],
+		['new', {}, { conversationKind: 'new', threadId: undefined }],
+		[
+			'key',
+			{ conversationKey: 'k' },
+			{ conversationKind: 'key', threadId: derivedId(assistantId, 'k') },
+		],
 	])('with %s', (threadSource, parameters, place) => {
-		const { runOn, threadId } = requestOf({ threadSource, ...parameters });
-		expect({ runOn, threadId }).toEqual(place);
+		const { conversationKind, threadId } = requestOf({ threadSource, ...parameters });
+		expect({ conversationKind, threadId }).toEqual(place);
 	});
 
 	it('of a decision is the thread that is named, and no file goes with it', () => {
 		const given = { threadId: 't1', decision: 'confirm', options: { attachments: 'data' } };
 		const item = itemOf(given, { fields: decideFields });
-		const { runOn, threadId, attachments: files } = readRunRequest(item, 'decision', false);
-		expect({ runOn, threadId, files }).toEqual({ runOn: 'existing', threadId: 't1', files: [] });
+		const {
+			conversationKind,
+			threadId,
+			attachments: files,
+		} = readRunRequest(item, 'decision', false);
+		expect({ conversationKind, threadId, files }).toEqual({
+			conversationKind: 'existing',
+			threadId: 't1',
+			files: [],
+		});
 	});
 });
 
