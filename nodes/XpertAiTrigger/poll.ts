@@ -10,7 +10,12 @@ import { conversationRecord } from '../XpertAi/payloads/bodies';
 import { isJsonObject } from '../XpertAi/payloads/json';
 import { lenientText } from '../XpertAi/payloads/schemas';
 import { withoutLinks } from '../XpertAi/threads/sources';
-import { openTasks, requestOf, waitingMessage, waitsForPerson } from '../XpertAi/threads/tasks';
+import {
+	waitingTasksIn,
+	approvalRequest,
+	waitingMessage,
+	waitsForPerson,
+} from '../XpertAi/threads/tasks';
 import {
 	lastReply,
 	messagesOf,
@@ -47,7 +52,7 @@ import {
 const conversationChange = conversationRecord
 	.extend({ title: lenientText, xpertId: lenientText, updatedAt: lenientText })
 	.transform(({ id = '', operation, error, updatedAt = '', xpertId, ...known }) => {
-		const open = { ...openTasks(operation?.tasks), error };
+		const open = { ...waitingTasksIn(operation?.tasks), error };
 		return {
 			...known,
 			...open,
@@ -108,7 +113,7 @@ export function searchChanges(
 /**
  * Returns the event of a conversation. Returns undefined during a run, before the first run, and for an unknown status.
  * The status `interrupted` does not show whether the last run waits or was cancelled. If only leftover tasks of another
- * run remain (see `openTasks`), the last run has answered.
+ * run remain (see `waitingTasksIn`), the last run has answered.
  */
 function eventOfStatus(status: unknown, open: OpenTasks): ConversationEvent | undefined {
 	if (status === 'idle') return 'answered';
@@ -119,7 +124,7 @@ function eventOfStatus(status: unknown, open: OpenTasks): ConversationEvent | un
 }
 
 /** The open tasks of a conversation, and the error text of the last run. */
-type OpenTasks = ReturnType<typeof openTasks> & { error?: string };
+type OpenTasks = ReturnType<typeof waitingTasksIn> & { error?: string };
 
 /** How many threads a poll reads in parallel, and how many unreadable threads stop a poll. */
 const THREADS_AT_ONCE = 5;
@@ -212,7 +217,7 @@ function summaryOf(change: ConversationChange, messages: ThreadMessage[] = []): 
 	const { id, event, tasks, error, title, threadId, assistantId, status, updatedAt } = change;
 	const { output, parts = [] } = lastReply(messages) ?? {};
 	const said = output === undefined ? null : withoutLinks(output);
-	const interrupt = tasks.length > 0 ? (tasks.map(requestOf) as IDataObject[]) : null;
+	const interrupt = tasks.length > 0 ? (tasks.map(approvalRequest) as IDataObject[]) : null;
 	const facts = { error, interrupt, title, conversationId: id, threadId, assistantId, status };
 	return {
 		event,

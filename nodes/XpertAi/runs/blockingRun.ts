@@ -1,5 +1,5 @@
 import { RunEvents } from '../threads/runEvents';
-import { joinRun, readRun, type RunRecord, stageOf } from '../threads/runsApi';
+import { streamRequest, readRun, type RunRecord, stageOf } from '../threads/runsApi';
 import type { ServerEvent } from '../transport/eventStream';
 import { isTransient } from '../transport/failure';
 import { cancelRunById } from './cancelRun';
@@ -83,7 +83,7 @@ export class BlockingRunWatch {
 			if (events.addEvent(event)) this.lastEventAt = run.clock.now();
 		};
 		const { failure } = await run.send(
-			joinRun(run, { lastId: events.lastId, addEvent }, abort.signal),
+			streamRequest(run, { lastId: events.lastId, addEvent }, abort.signal),
 		);
 		this.openStream = undefined;
 		this.isRejected = failure !== undefined && !STREAM_BREAKS.has(failure.kind);

@@ -1,6 +1,6 @@
 import { isConversationId } from '../threads/conversation';
 import { type Failure, mayMeanNoRecord } from '../transport/failure';
-import { failed, failedBy, type NoAnswer } from './result';
+import { failed, resultOfFailure, type NoAnswer } from './result';
 import { readRunConversation, type Run } from './run';
 
 /**
@@ -12,7 +12,7 @@ import { readRunConversation, type Run } from './run';
  */
 export async function explainMissingThread(run: Run, otherwise: NoAnswer): Promise<NoAnswer> {
 	const { failure, conversationId } = await readRunConversation(run);
-	if (failure && !otherwise.failure) return failedBy(failure);
+	if (failure && !otherwise.failure) return resultOfFailure(failure);
 	if (failure || conversationId) return otherwise;
 	const reason = (await isConversationId(run, run.threadId))
 		? '"Thread" holds the ID of a conversation, not that of its thread'

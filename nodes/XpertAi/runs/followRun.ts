@@ -2,7 +2,7 @@ import { isEqual, pick } from 'lodash';
 
 import { findAnswer } from '../threads/conversation';
 import { RunEvents } from '../threads/runEvents';
-import { joinRun, readRun, SETTLING_MS, stageOf } from '../threads/runsApi';
+import { streamRequest, readRun, SETTLING_MS, stageOf } from '../threads/runsApi';
 import { sourcesOf } from '../threads/sources';
 import { fieldOfTasks } from '../threads/tasks';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
@@ -59,7 +59,7 @@ export async function waitForRunResult(
 			continue;
 		}
 		// Use the stream only if it has the ID of this run. A different ID may belong to another run.
-		if (events.isComplete && events.isWhole && streamId === run.runId) {
+		if (events.isComplete && events.hasBeginning && streamId === run.runId) {
 			// `planStart` asks which run was followed last (see `lastFollowedRun`).
 			lastFollowedRun.runId = run.runId;
 			const result = await resultOfStream(run, events);
@@ -161,7 +161,7 @@ async function readStream(run: RunClient, streamId: string, events: RunEvents): 
 	const streamEnded = new AbortController();
 	void closeWhenEnded(run, events, streamEnded.signal, closeStream);
 	const ids = { ...run, runId: streamId };
-	const outcome = await run.send(joinRun(ids, events, closeStream.signal));
+	const outcome = await run.send(streamRequest(ids, events, closeStream.signal));
 	streamEnded.abort();
 	return outcome;
 }

@@ -1,7 +1,7 @@
 import { isEqual, isString } from 'lodash';
 import { z } from 'zod';
 
-import { eventsOn } from '../threads/runEvents';
+import { eventsFromThread } from '../threads/runEvents';
 import { START_TRIES, WAIT_PATH } from '../threads/runsApi';
 import { waitsForPerson } from '../threads/tasks';
 import {
@@ -197,7 +197,7 @@ const snapshotOf = (state?: ThreadState) => [state?.status, state?.updated_at, m
 /** Reads the result of the run from a thread that is not busy. Returns undefined if the thread contains no result. */
 async function resultOnThread(run: Waited, state: ThreadState): Promise<RunResult | undefined> {
 	const messages = messagesOfRun(run, state);
-	const events = eventsOn(state, messages);
+	const events = eventsFromThread(state, messages);
 	run.facts.conversationId ??= state.metadata?.id;
 	const { status } = state;
 	if (status === 'error' || status === 'interrupted') {

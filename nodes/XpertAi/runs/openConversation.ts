@@ -1,6 +1,6 @@
 import { derivedId } from '../payloads/ids';
 import { createConversation, readConversation } from '../threads/conversation';
-import { learnOwner, type Owner, proveOwner } from '../threads/owner';
+import { learnOwner, type Owner, confirmOwner } from '../threads/owner';
 import { readThread } from '../threads/thread';
 import { type ApiClient, FOREIGN_PAUSE_MS } from '../transport/call';
 import {
@@ -11,7 +11,7 @@ import {
 	mayMeanNoRecord,
 } from '../transport/failure';
 import { type Client, repeatUntil } from './client';
-import { failed, failedBy, type NoAnswer } from './result';
+import { failed, resultOfFailure, type NoAnswer } from './result';
 
 /** Maximum number of attempts to create a conversation in `openNewConversation`. */
 const CREATE_TRIES = 3;
@@ -32,11 +32,11 @@ export async function openNewConversation(
 		const created = await createConversation(client, { title, threadId });
 		if (created.ok) return { threadId, conversationId: created.answer.id };
 		const { failure, mayBeDone } = created;
-		if (!mayBeDone) return failedBy(failure, threadId);
+		if (!mayBeDone) return resultOfFailure(failure, threadId);
 		const { failure: unread, conversationId } = await readConversation(client, threadId);
 		if (conversationId) return { threadId, conversationId };
 		if (unread || tries >= CREATE_TRIES || client.signal?.aborted)
-			return failedBy(failure, threadId);
+			return resultOfFailure(failure, threadId);
 	}
 }
 
@@ -65,7 +65,7 @@ export async function openConversationByKey(
 		const learn = async () => await learnOwner(client, owner);
 		const failure = await repeatUntil(client, learn, (unread) => !unread || isPermanent(unread));
 		// Fail if the owner stays unknown. Without the owner, the node would derive a different thread ID.
-		if (failure) return failedBy(failure);
+		if (failure) return resultOfFailure(failure);
 	}
 	const opened = owner.id ? await openForOwner(client, keyed, owner.id) : undefined;
 	return opened ?? (await openForCredential(client, keyed));
@@ -78,7 +78,7 @@ const isPermanent = (failure: Failure) =>
 /**
  * Finds or creates the conversation of a key and an owner.
  *
- * @returns undefined if the server does not support owners (see `proveOwner`)
+ * @returns undefined if the server does not support owners (see `confirmOwner`)
  */
 async function openForOwner(
 	client: Client,
@@ -94,12 +94,12 @@ async function openForOwner(
 	if (notCreated) {
 		// After a rejection, look for the conversation. Another process may have just created it.
 		const existing = isRejection(notCreated) ? await findConversation(client, threadId) : undefined;
-		return existing ?? failedBy(notCreated, threadId);
+		return existing ?? resultOfFailure(notCreated, threadId);
 	}
-	const { failure, conversationId } = await proveOwner(client, owner, threadId);
+	const { failure, conversationId } = await confirmOwner(client, owner, threadId);
 	if (conversationId) return { threadId, conversationId };
-	if (failure) return failedBy(failure, threadId);
-	// `proveOwner` has set the ID to null if the server does not support owners.
+	if (failure) return resultOfFailure(failure, threadId);
+	// `confirmOwner` has set the ID to null if the server does not support owners.
 	return owner.id ? { threadId, conversationId: id } : undefined;
 }
 
@@ -110,7 +110,7 @@ async function openForOwner(
  */
 async function findConversation(client: Client, threadId: string): Promise<Opened | undefined> {
 	const { failure, conversationId } = await readConversation(client, threadId);
-	if (failure) return failedBy(failure, threadId);
+	if (failure) return resultOfFailure(failure, threadId);
 	return conversationId ? { threadId, conversationId } : undefined;
 }
 
@@ -126,7 +126,7 @@ async function openForCredential(client: Client, keyed: KeyedConversation): Prom
 	const failure = await confirmedReadFailure(client, threadId);
 	if (failure && mayMeanNoRecord(failure))
 		return await openNewConversation(client, threadId, title);
-	if (failure) return failedBy(failure, threadId);
+	if (failure) return resultOfFailure(failure, threadId);
 	// The thread exists. Another message with this key may have created the conversation since. Otherwise, the server
 	// hides the conversation from this token.
 	return (await findConversation(client, threadId)) ?? { ...SOMEBODY_ELSES, threadId };

@@ -1,5 +1,5 @@
 import { newestAnswers } from '../threads/conversation';
-import { eventsOn } from '../threads/runEvents';
+import { eventsFromThread } from '../threads/runEvents';
 import { listRuns, type RunRecord, stageOf, startedRuns } from '../threads/runsApi';
 import { sourcesOf } from '../threads/sources';
 import {
@@ -41,7 +41,7 @@ export async function compareResultWithThread<State extends RunState>(
 		: await readThread(run, run.threadId);
 	if (!state) return result;
 	const isLost = hasOverlap && state.status !== 'busy' && !containsAnswer(state, result);
-	const earlier = linksBack ? eventsOn(state, messagesOf(state)).parts : undefined;
+	const earlier = linksBack ? eventsFromThread(state, messagesOf(state)).parts : undefined;
 	return { ...result, ...(earlier && { earlier }), ...(isLost && { remembered: false }) };
 }
 

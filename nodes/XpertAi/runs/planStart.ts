@@ -2,8 +2,8 @@ import { randomUUID } from 'crypto';
 import { compact, difference, isString } from 'lodash';
 
 import { type ConversationFacts, findAnswer } from '../threads/conversation';
-import { newestOf, type RunRecord, SETTLING_MS, stageOf, startedRuns } from '../threads/runsApi';
-import { requestOf, fieldOfTasks, waitsForPerson } from '../threads/tasks';
+import { newestRun, type RunRecord, SETTLING_MS, stageOf, startedRuns } from '../threads/runsApi';
+import { approvalRequest, fieldOfTasks, waitsForPerson } from '../threads/tasks';
 import { sanitize } from '../transport/sanitize';
 import { repeatUntil } from './client';
 import { explainMissingThread } from './explainFailedStart';
@@ -60,7 +60,7 @@ export async function planStart(
 	attempts: Attempts,
 ): Promise<Planned> {
 	const { kind } = run.intent;
-	const last = newestOf(before);
+	const last = newestRun(before);
 	if (kind === 'message') return await planMessage(run, last, attempts);
 	// A decision or a retry on a thread without a question would keep the thread busy forever.
 	if (!last) return await explainMissingThread(run, neverRan(kind));
@@ -78,7 +78,7 @@ async function planMessage(
 ): Promise<Planned> {
 	if (last?.status === 'interrupted') {
 		const conversation = await readInterruptedConversation(run, last, attempts);
-		if (waitsForPerson(conversation)) run.facts.discarded = conversation.tasks.map(requestOf);
+		if (waitsForPerson(conversation)) run.facts.discarded = conversation.tasks.map(approvalRequest);
 	}
 	// On a new thread, the node finds the run without a mark.
 	if (run.isNew) return { body: run.body };

@@ -1,9 +1,9 @@
 import { type ConversationFacts, findAnswer } from '../threads/conversation';
 import { RunEvents } from '../threads/runEvents';
 import {
-	joinRun,
+	streamRequest,
 	listRuns,
-	newestOf,
+	newestRun,
 	readRun,
 	type RunRecord,
 	SETTLING_MS,
@@ -62,9 +62,9 @@ async function readRunWithoutAssistant(
 	if (mayRun(facts)) return { status: 'running' };
 	// The record and the conversation show the start of a run with a delay.
 	await run.wait(FIRST_PAUSE_MS);
-	const { answer: again, failure } = await readRun(run);
+	const { answer: laterRecord, failure } = await readRun(run);
 	if (failure) return { status: 'unread', failure, hasRecord: true };
-	const hasBegun = again.assistant_id || stageOf(again) === 'ended';
+	const hasBegun = laterRecord.assistant_id || stageOf(laterRecord) === 'ended';
 	if (hasBegun || mayRun(await readRunConversation(run))) return { status: 'running' };
 	return failed(
 		'Nothing runs under this run ID',
@@ -111,7 +111,7 @@ const TOOK_TOO_LONG = 'it took longer than the server allows';
 async function errorOfLastRun(run: RunClient, { error }: ConversationFacts) {
 	if (!error) return undefined;
 	const { answer: runs } = await listRuns(run, run.threadId);
-	return newestOf(runs ?? [])?.run_id === run.runId ? error : undefined;
+	return newestRun(runs ?? [])?.run_id === run.runId ? error : undefined;
 }
 
 /**
@@ -121,7 +121,7 @@ async function errorOfLastRun(run: RunClient, { error }: ConversationFacts) {
 async function readInterruptedRun(run: RunClient, facts: ConversationFacts): Promise<RunState> {
 	const { answer: runs, failure } = await listRuns(run, run.threadId);
 	if (failure) return { status: 'unread', failure, hasRecord: true };
-	const isLast = newestOf(runs)?.run_id === run.runId;
+	const isLast = newestRun(runs)?.run_id === run.runId;
 	const others = overlappingRuns(runs, run.runId);
 	// While another run is active, the tasks and the error of the conversation may belong to that run.
 	const isSettled = facts.status !== 'busy' && !others.some((one) => stageOf(one) === 'goesOn');
@@ -170,9 +170,9 @@ export async function replayEndedRun(run: RunClient): Promise<RunEvents | undefi
 	const events = new RunEvents(run.runId);
 	const abort = new AbortController();
 	run.clock.later(REPLAY_MS, () => abort.abort());
-	await run.send(joinRun(run, events, abort.signal));
+	await run.send(streamRequest(run, events, abort.signal));
 	run.facts.conversationId ??= events.conversationId;
-	return events.isComplete && events.isWhole ? events : undefined;
+	return events.isComplete && events.hasBeginning ? events : undefined;
 }
 
 /** How long the node reads a run again while its record contradicts the conversation or the thread. */

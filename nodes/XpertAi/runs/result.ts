@@ -19,7 +19,7 @@ export interface RunFacts {
 	threadId?: string;
 	conversationId?: string;
 	runId?: string;
-	/** Tasks that waited for a decision until a new message discarded them. Each task has the format of `requestOf`. */
+	/** Tasks that waited for a decision until a new message discarded them. Each task has the format of `approvalRequest`. */
 	discarded?: unknown[];
 	/** ID of another run that the node cancelled, because that run blocked the thread and sent no events. */
 	cancelledRun?: string;
@@ -203,7 +203,7 @@ export function mayHaveArrived(kind: RunKind, failure: Failure): NoAnswer {
 }
 
 /** Returns the result if a request failed, or was cancelled by a stop of the execution. */
-export const failedBy = (failure: Failure, threadId?: string): NoAnswer => ({
+export const resultOfFailure = (failure: Failure, threadId?: string): NoAnswer => ({
 	status: failure.kind === 'cancelled' ? 'cancelled' : 'failed',
 	failure,
 	threadId,

@@ -3,7 +3,7 @@ import { differenceBy } from 'lodash';
 import { hasNoQuestionSince } from '../threads/conversation';
 import {
 	listRuns,
-	newestOf,
+	newestRun,
 	readRun,
 	type RunIds,
 	type RunRecord,
@@ -104,14 +104,14 @@ async function findLostRun(run: Run, plan: Plan): Promise<string | undefined> {
 	if (waitingRun) return (await wasDecided(run, waitingRun)) ? waitingRun.run_id : undefined;
 	const { answer: runs } = await listRuns(run, run.threadId);
 	const fresh = differenceBy(startedRuns(runs ?? []), before, 'run_id');
-	if (run.isNew) return newestOf(fresh)?.run_id;
+	if (run.isNew) return newestRun(fresh)?.run_id;
 	const [found, ...others] = fresh;
 	// The thread shows only the message mark of its newest question. This mark cannot identify one of several new runs.
 	if (!found || others.length > 0) return undefined;
 	// A retry has no mark. The new run is the retry unless somebody has asked a question since.
 	const isOurs = messageMark
 		? messageMarkOf((await readThread(run, run.threadId, 1)).answer) === messageMark
-		: await hasNoQuestionSince(run, await readRunConversation(run), newestOf(before)?.updated_at);
+		: await hasNoQuestionSince(run, await readRunConversation(run), newestRun(before)?.updated_at);
 	return isOurs ? found.run_id : undefined;
 }
 

@@ -2,7 +2,7 @@ import { difference, map, sortBy } from 'lodash';
 
 import {
 	listRuns,
-	newestOf,
+	newestRun,
 	type RunRecord,
 	runSortKey,
 	stageOf,
@@ -14,7 +14,14 @@ import { BlockingRunWatch } from './blockingRun';
 import { repeatUntil, UNREACHABLE_MS } from './client';
 import { LAST_RUNS, type OtherRuns } from './overlap';
 import { type Attempts, planStart } from './planStart';
-import { busy, executionStopped, failedBy, type NoAnswer, stillBusy, timedOut } from './result';
+import {
+	busy,
+	executionStopped,
+	resultOfFailure,
+	type NoAnswer,
+	stillBusy,
+	timedOut,
+} from './result';
 import type { Run } from './run';
 import {
 	FIRST_POLL_MS,
@@ -37,6 +44,7 @@ import { takeTurnLock, type TurnLock } from './turnLock';
  * own chat, which takes no lock. If the thread loses an answer then, the output contains `remembered: false`.
  */
 
+/** A run that the server has started, and what to know about its thread. */
 export interface StartedRun extends SentRun {
 	/** The other runs of the thread when this run started. */
 	others: OtherRuns;
@@ -112,10 +120,11 @@ async function lockAndStart(
 	if (!lock && signal?.aborted) return executionStopped();
 	// With `whenBusy: 'fail'`, the list of runs decides.
 	if (isHeld && whenBusy === 'wait') return stillBusy();
-	// The server may support locks, although it did not answer this request.
+	// After an outage, the caller tries again, because the server may support locks.
 	if (failure && isOutage(failure)) return { failure };
 	// The next request would fail in the same way, e.g. because n8n blocks the address.
-	if (failure && failure.kind !== 'status') return failedBy(failure);
+	if (failure && failure.kind !== 'status') return resultOfFailure(failure);
+	// If the server rejected the request for the lock, start without a lock.
 	const tried = await startUnlessBusy(run, attempts, lock);
 	if ('others' in tried) return { ...tried, givenBack: lock?.giveBack() };
 	await lock?.giveBack();
@@ -136,7 +145,7 @@ async function startUnlessBusy(
 	if (!('runs' in listed)) return listed;
 	const { runs: before } = listed;
 	const active = before.filter((one) => stageOf(one) === 'goesOn');
-	const blocking = newestOf(active);
+	const blocking = newestRun(active);
 	if (blocking && run.whenBusy !== 'run') return { blocking };
 	const plan = await planStart(client, before, attempts);
 	// The requests above may have failed, or taken too long to start a run under this lock.
@@ -173,7 +182,7 @@ async function listRunsBefore(
 	return lock ? { failure } : resultOfListFailure(run, failure, attempts);
 }
 
-/** Returns the result if the runs of the thread could not be listed. Stores if the server lacks the route. */
+/** Returns the result if the runs of the thread could not be listed. Stores a missing route (see `recordMissingRoutes`). */
 function resultOfListFailure(run: Run, failure: Failure, { hasWaited }: Attempts): NoAnswer {
 	if (run.signal?.aborted) return executionStopped();
 	// After a successful read, a 404 does not mean a missing route. It comes from a proxy whose server is down.

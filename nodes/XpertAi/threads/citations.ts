@@ -36,7 +36,7 @@ const MAX_LINK_START = 6_500;
 const MARKER = /^⟦?\d*⟧?$/;
 
 /** The numbers of the passages. */
-interface Numbering {
+interface PassageNumbers {
 	/** Returns the number of the passage that a URL points to; undefined if the URL does not point to a passage. */
 	numberOf: (url: string) => number | undefined;
 }
@@ -49,7 +49,7 @@ export class Citations {
 	private buffer = '';
 
 	constructor(
-		private readonly sources: Numbering,
+		private readonly sources: PassageNumbers,
 		private readonly style: CitationStyle,
 	) {}
 

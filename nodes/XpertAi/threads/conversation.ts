@@ -7,8 +7,8 @@ import { anyAnswer } from '../transport/answer';
 import { buildPath } from '../transport/api';
 import { type ApiClient, call } from '../transport/call';
 import type { Failure } from '../transport/failure';
-import { openTasks } from './tasks';
-import { READ, SEARCH } from './thread';
+import { waitingTasksIn } from './tasks';
+import { READ_REQUEST, SEARCH_REQUEST } from './thread';
 
 const CONVERSATION_PATH = '/conversations/{id}';
 
@@ -29,7 +29,7 @@ export interface ConversationFacts {
 	error?: string;
 	/** The last run's tasks that wait for a person. */
 	tasks: unknown[];
-	/** Whether the conversation has tasks, but all are leftovers of a cancelled run (see `openTasks`). */
+	/** Whether the conversation has tasks, but all are leftovers of a cancelled run (see `waitingTasksIn`). */
 	isLeftOver?: boolean;
 }
 
@@ -59,14 +59,14 @@ export async function readConversation(
 		conversationIds: compact(found.map(({ id }) => id)),
 		status,
 		error,
-		...openTasks(operation?.tasks),
+		...waitingTasksIn(operation?.tasks),
 	};
 }
 
 /** Searches the conversations of the token's owner (E5). */
 export async function searchConversations(client: ApiClient, search: object) {
 	return await call(client, {
-		...SEARCH,
+		...SEARCH_REQUEST,
 		path: '/conversations/search',
 		schema: foundConversations,
 		body: JSON.stringify(search),
@@ -98,7 +98,7 @@ export async function isConversationId(client: ApiClient, id: string) {
 	const path = buildPath(CONVERSATION_PATH, { id });
 	// For an unknown ID, the server answers with an empty object.
 	const schema = z.object({ threadId: z.string().min(1) });
-	return (await call(client, { ...READ, path, schema, maxTries: 1 })).ok;
+	return (await call(client, { ...READ_REQUEST, path, schema, maxTries: 1 })).ok;
 }
 
 /** Deletes a conversation in which nothing has run. Ignores failures, because an empty conversation does no harm. */
@@ -122,7 +122,7 @@ const foundMessages = z
 /** Searches the messages of one conversation. */
 async function searchMessages(client: ApiClient, id: string, search: object) {
 	return await call(client, {
-		...SEARCH,
+		...SEARCH_REQUEST,
 		path: buildPath('/conversations/{id}/messages/search', { id }),
 		body: JSON.stringify(search),
 		schema: foundMessages,

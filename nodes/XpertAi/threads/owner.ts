@@ -4,7 +4,7 @@ import { cachedByAccount } from '../transport/accounts';
 import { type ApiClient, call, FOREIGN_PAUSE_MS } from '../transport/call';
 import { type Failure, isTokenRejected } from '../transport/failure';
 import { type ConversationFacts, readConversation, searchConversations } from './conversation';
-import { READ } from './thread';
+import { READ_REQUEST } from './thread';
 
 /** The user who owns a token on one server. */
 export interface Owner {
@@ -13,8 +13,8 @@ export interface Owner {
 	 * - `null`: the server does not support owners.
 	 */
 	id?: string | null;
-	/** Whether the server listed a conversation of this owner (see `proveOwner`). */
-	isProven?: boolean;
+	/** Whether the server listed a conversation of this owner (see `confirmOwner`). */
+	isConfirmed?: boolean;
 }
 
 /** The cached owners of tokens. Call `forgetOwner` after the server rejected the token. */
@@ -26,7 +26,7 @@ export const { of: ownerOf, forget: forgetOwner } = cachedByAccount((): Owner =>
  * @returns the failure if the owner could not be determined, e.g. during an outage
  */
 export async function learnOwner(client: ApiClient, owner: Owner): Promise<Failure | undefined> {
-	const me = { ...READ, apiRoot: '/api', path: '/user/me', schema: user };
+	const me = { ...READ_REQUEST, apiRoot: '/api', path: '/user/me', schema: user };
 	const { answer = null, failure } = await call(client, me);
 	if (failure && !(await hidesOwners(client, failure))) return failure;
 	owner.id = answer;
@@ -45,24 +45,24 @@ async function hidesOwners(client: ApiClient, failure: Failure) {
 
 /**
  * Checks whether the server supports owners: whether it lists a conversation that the node has created for this owner.
- * If so, sets `owner.isProven`. Otherwise, sets `owner.id` to null.
+ * If so, sets `owner.isConfirmed`. Otherwise, sets `owner.id` to null.
  *
  * @param threadId the thread of the created conversation
- * @returns the state of the conversation, or an empty object if `owner.isProven` was already true
+ * @returns the state of the conversation, or an empty object if `owner.isConfirmed` was already true
  */
-export async function proveOwner(
+export async function confirmOwner(
 	client: ApiClient,
 	owner: Owner,
 	threadId: string,
 ): Promise<Partial<ConversationFacts>> {
-	if (owner.isProven) return {};
+	if (owner.isConfirmed) return {};
 	let facts = await readConversation(client, threadId);
 	if (!facts.failure && !facts.conversationId) {
 		// Only a second answer counts: without an owner, the node would use another thread.
 		await client.clock.sleep(FOREIGN_PAUSE_MS, client.signal);
 		facts = await readConversation(client, threadId);
 	}
-	if (facts.conversationId) owner.isProven = true;
+	if (facts.conversationId) owner.isConfirmed = true;
 	else if (!facts.failure) owner.id = null;
 	return facts;
 }

@@ -5,7 +5,7 @@ import { eachOf, lenientNumber, lenientText } from '../payloads/schemas';
 import { parseAnswer } from '../transport/answer';
 import type { ServerEvent } from '../transport/eventStream';
 import type { ConversationFacts } from './conversation';
-import { openTasks, requestOf } from './tasks';
+import { waitingTasksIn, approvalRequest } from './tasks';
 import { isTextPart, parseReply, textOf, type ThreadMessage, type ThreadState } from './thread';
 
 /*
@@ -81,7 +81,7 @@ export class RunEvents {
 	/** Whether the server reported the end of the stream. */
 	isComplete = false;
 	/** False if the stream lacks its beginning: the server drops the first events of a long stream. */
-	isWhole?: boolean;
+	hasBeginning?: boolean;
 	/** How the run ended. `agentStatus` is more reliable than `status`, which another run can change. */
 	end: Pick<ConversationFacts, 'status' | 'error' | 'tasks' | 'isLeftOver'> & {
 		agentStatus?: string;
@@ -126,7 +126,7 @@ export class RunEvents {
 		if (!isKnown(event)) return hasNewId;
 		const isRepeated = id !== undefined && !hasNewId;
 		if (isRepeated) return false;
-		this.isWhole ??= event.event === 'on_conversation_start';
+		this.hasBeginning ??= event.event === 'on_conversation_start';
 		if (event.type === 'complete') this.isComplete = true;
 		if (event.type === 'message') this.readPart(event.data);
 		if (event.event) this.applyEvent(event.event, eventData.safeParse(event.data).data);
@@ -155,7 +155,7 @@ export class RunEvents {
 	/** Adds the tool call of each task. Skips known tool calls. */
 	readTasks(tasks: unknown[]) {
 		for (const task of tasks) {
-			const { callId: id, tool, args: input } = requestOf(task);
+			const { callId: id, tool, args: input } = approvalRequest(task);
 			if (id === undefined || this.components.has(id)) continue;
 			this.waitingCalls.push(this.addNewComponent(component(id, { tool, input })));
 		}
@@ -228,7 +228,7 @@ export class RunEvents {
 				} else merge(this.components.get(id ?? ''), { data: { status } });
 				break;
 			case 'on_conversation_end': {
-				const { tasks, isLeftOver } = openTasks(operation?.tasks);
+				const { tasks, isLeftOver } = waitingTasksIn(operation?.tasks);
 				Object.assign(this.end, { status, error, tasks, isLeftOver });
 				this.readTasks(tasks);
 			}
@@ -329,7 +329,10 @@ const stepChannels = z.record(z.object({ result: z.unknown() }).catch({}));
  *
  * @param messages the messages of the run on the thread
  */
-export function eventsOn(state: ThreadState | undefined, messages: ThreadMessage[]): RunEvents {
+export function eventsFromThread(
+	state: ThreadState | undefined,
+	messages: ThreadMessage[],
+): RunEvents {
 	const events = new RunEvents('');
 	// The results of knowledge steps are in fields of `state.values` whose names end with `_channel`.
 	const channels = stepChannels.parse(state?.values ?? {});

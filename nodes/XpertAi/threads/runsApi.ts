@@ -8,7 +8,7 @@ import { type ApiClient, call, type Call, type Result } from '../transport/call'
 import type { EventStream } from '../transport/eventStream';
 import type { Failure } from '../transport/failure';
 import type { ApiRequest } from '../transport/request';
-import { READ } from './thread';
+import { READ_REQUEST } from './thread';
 
 /** The route that starts a run and waits for the end (E4). On some servers, this is the only route for runs. */
 export const WAIT_PATH = '/threads/{threadId}/runs/wait';
@@ -67,7 +67,7 @@ async function readRunById(client: ApiClient & RunIds): Promise<Result<RunRecord
 	const { threadId, runId } = client;
 	const path = buildPath(ONE_RUN_PATH, { threadId, runId });
 	const schema = runRecord.refine((record) => record.run_id === runId, 'it is not this run');
-	return await call(client, { ...READ, path, schema });
+	return await call(client, { ...READ_REQUEST, path, schema });
 }
 
 const runList = z
@@ -77,7 +77,7 @@ const runList = z
 /** Lists the runs of a thread, in no order. An unknown thread gives an empty list. Never throws. */
 export async function listRuns(client: ApiClient, threadId: string) {
 	const path = buildPath(RUNS_PATH, { threadId });
-	return await call(client, { ...READ, path, schema: runList });
+	return await call(client, { ...READ_REQUEST, path, schema: runList });
 }
 
 /** Returns the runs that have started. Most run records without an assistant are not real runs. */
@@ -85,7 +85,7 @@ export const startedRuns = (runs: RunRecord[]): RunRecord[] =>
 	runs.filter((run) => run.assistant_id);
 
 /** The run that started last, among the `startedRuns`. */
-export const newestOf = (runs: RunRecord[]): RunRecord | undefined =>
+export const newestRun = (runs: RunRecord[]): RunRecord | undefined =>
 	maxBy(startedRuns(runs), runSortKey);
 
 /** Sort key of a run on its thread: start time, then ID. */
@@ -119,7 +119,7 @@ export async function startRun(
 const SILENCE_MS = 75_000;
 
 /** Returns the request for the event stream of a run. The stream starts after the event `events.lastId`. */
-export function joinRun(
+export function streamRequest(
 	ids: RunIds,
 	events: { lastId?: string; addEvent: EventStream['onEvent'] },
 	signal: AbortSignal,

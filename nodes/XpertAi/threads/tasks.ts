@@ -11,7 +11,7 @@ import { sanitize } from '../transport/sanitize';
  *
  * @returns the `tasks`, and whether all given tasks are leftovers (`isLeftOver`)
  */
-export function openTasks(all: unknown[] = []) {
+export function waitingTasksIn(all: unknown[] = []) {
 	const isLeftOver = (task: unknown) => get(task, 'name') === '__start__' && mayBeLeftOver(task);
 	const [leftOver, tasks] = partition(all, isLeftOver);
 	return { tasks, isLeftOver: leftOver.length > 0 && tasks.length === 0 };
@@ -44,7 +44,7 @@ const waitingTask = z
  * The question of a waiting task and the tool call to approve. After a person changed the arguments, `args` and
  * `callId` are undefined. n8n expressions cannot read a field named `arguments`, so the field is named `args`.
  */
-export function requestOf(task: unknown) {
+export function approvalRequest(task: unknown) {
 	const { name, info, call } = waitingTask.parse(task);
 	const title = info.title ?? name ?? '';
 	const isDescribed = info.description && info.description !== title;
@@ -57,6 +57,6 @@ export function requestOf(task: unknown) {
  * output.
  */
 export function waitingMessage(tasks: unknown[] = []): string {
-	const questions = sanitize(tasks.map((task) => requestOf(task).question).join(', '));
+	const questions = sanitize(tasks.map((task) => approvalRequest(task).question).join(', '));
 	return `This waits for a person to decide${questions ? `: ${questions}` : ''}.`;
 }

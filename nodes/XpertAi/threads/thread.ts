@@ -7,7 +7,7 @@ import { buildPath } from '../transport/api';
 import { type ApiClient, call } from '../transport/call';
 
 /** An object schema that keeps unknown fields. An invalid value becomes undefined. */
-const loose = <Shape extends z.ZodRawShape>(shape: Shape) =>
+const looseObject = <Shape extends z.ZodRawShape>(shape: Shape) =>
 	z.object(shape).passthrough().nullish().catch(undefined);
 
 /** A message of a thread (E15). `senderOf` derives the sender from these fields. */
@@ -27,8 +27,8 @@ export const threadState = z
 		/** Null if the status is unknown, e.g. before the first run. */
 		status: z.string().nullish().catch(undefined),
 		/** `id` is the ID of the conversation. */
-		metadata: loose({ id: lenientText, assistant_id: lenientText }),
-		values: loose({
+		metadata: looseObject({ id: lenientText, assistant_id: lenientText }),
+		values: looseObject({
 			/** The input of the last run. */
 			input: lenientText.nullish(),
 			messages: z.array(threadMessage.catch({})).nullish().catch(undefined),
@@ -40,7 +40,7 @@ export type ThreadMessage = z.infer<typeof threadMessage>;
 export type ThreadState = z.infer<typeof threadState>;
 
 /** The schema of the state of one thread. The field `status` is required, but can be null. */
-export const stateOf = (threadId: string) =>
+export const stateSchemaOf = (threadId: string) =>
 	threadState.refine(
 		(state) => state.thread_id === threadId && state.status !== undefined,
 		'it is not this thread',
@@ -49,13 +49,13 @@ export const stateOf = (threadId: string) =>
 /** Reads a thread (E15). Never throws. */
 export async function readThread(client: ApiClient, threadId: string, maxTries?: number) {
 	const path = buildPath('/threads/{threadId}', { threadId });
-	return await call(client, { ...READ, path, schema: stateOf(threadId), maxTries });
+	return await call(client, { ...READ_REQUEST, path, schema: stateSchemaOf(threadId), maxTries });
 }
 
 /** The settings of a request that reads a record. */
-export const READ = { method: 'GET', repeatable: true } as const;
+export const READ_REQUEST = { method: 'GET', repeatable: true } as const;
 /** The settings of a request that searches records. */
-export const SEARCH = { method: 'POST', repeatable: true } as const;
+export const SEARCH_REQUEST = { method: 'POST', repeatable: true } as const;
 
 /**
  * Who sent a message. Only the assistant's messages have `tool_calls`. Only tool results have a `tool_call_id`.

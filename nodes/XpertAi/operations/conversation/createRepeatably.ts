@@ -4,7 +4,7 @@ import type { Item } from '../../execution/item';
 import type { SendRequest } from '../../execution/operation';
 import { timeoutSeconds } from '../../execution/runOperation';
 import { conversationRecord } from '../../payloads/bodies';
-import { learnOwner, ownerOf, proveOwner } from '../../threads/owner';
+import { learnOwner, ownerOf, confirmOwner } from '../../threads/owner';
 import { systemClock } from '../../transport/clock';
 import { isNeverSent } from '../../transport/failure';
 import type { Send } from '../../transport/request';
@@ -27,6 +27,6 @@ export async function createRepeatably(item: Item, request: SendRequest): Promis
 	if (!owner.id) return await request();
 	const made = await request({ id: randomUUID(), createdById: owner.id }, true);
 	const { threadId = '' } = conversationRecord.parse(made);
-	await proveOwner(client, owner, threadId);
+	await confirmOwner(client, owner, threadId);
 	return owner.id ? made : await request();
 }

@@ -54,7 +54,7 @@ const MADE = { threadId: expect.any(String) as string };
 const failedWith = (code: number) => ({ status: 'failed', failure: { status: code } });
 
 describe('openConversationByKey with an owner', () => {
-	const known = (): Owner => ({ id: 'u', isProven: true });
+	const known = (): Owner => ({ id: 'u', isConfirmed: true });
 	const fresh = (): Owner => ({ id: 'u' });
 	const duplicate = { status: 'failed', failure: { reason: 'duplicate key' } };
 	const PROVED = 'search create search';

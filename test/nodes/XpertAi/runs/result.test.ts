@@ -100,7 +100,7 @@ describe('resultFromEvents', () => {
 
 	it('counts a whole answer, though the cancelling of another run interrupted it (recorded)', () => {
 		const events = recordedEvents('01af66de-3a9d-4bd5-97fb-e4e94346fa5d');
-		expect(events).toMatchObject({ isComplete: true, isWhole: true });
+		expect(events).toMatchObject({ isComplete: true, hasBeginning: true });
 		const output = expect.stringMatching(/^Echo: FIRST-B-0/) as string;
 		expect(resultFromEvents(events)).toMatchObject({ status: 'completed', output });
 	});

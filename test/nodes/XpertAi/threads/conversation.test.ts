@@ -4,10 +4,10 @@ import {
 	findAnswer,
 	readConversation,
 } from 'nodes/XpertAi/threads/conversation';
-import { learnOwner, type Owner, ownerOf, proveOwner } from 'nodes/XpertAi/threads/owner';
+import { learnOwner, type Owner, ownerOf, confirmOwner } from 'nodes/XpertAi/threads/owner';
 import {
 	fieldOfTasks,
-	openTasks,
+	waitingTasksIn,
 	waitingMessage,
 	waitsForPerson,
 } from 'nodes/XpertAi/threads/tasks';
@@ -105,25 +105,26 @@ function recordedTasks(sequence: Parameters<typeof recordedExchanges>[0]) {
 	});
 }
 
-describe('openTasks', () => {
+describe('waitingTasksIn', () => {
 	it('keeps tasks that wait, with and without their call (recorded)', () => {
 		const recorded = recordedTasks('decisions');
 		const calls = new Set(recorded.flatMap((tasks) => fieldOfTasks('call.id', tasks)));
 		expect(calls).toContain(undefined);
 		expect(calls.size).toBeGreaterThan(2);
-		for (const tasks of recorded) expect(openTasks(tasks)).toEqual({ tasks, isLeftOver: false });
+		for (const tasks of recorded)
+			expect(waitingTasksIn(tasks)).toEqual({ tasks, isLeftOver: false });
 	});
 
 	it('drops the task that a cancelled run leaves over (recorded)', () => {
 		const [tasks = []] = recordedTasks('one-key-cancel-ends-both');
 		expect(fieldOfTasks('name', tasks)).toEqual(['__start__']);
-		expect(openTasks(tasks)).toEqual({ tasks: [], isLeftOver: true });
+		expect(waitingTasksIn(tasks)).toEqual({ tasks: [], isLeftOver: true });
 		const open = { name: 'mail', path: ['__pregel_push', 0] };
-		expect(openTasks([...tasks, open])).toEqual({ tasks: [open], isLeftOver: false });
+		expect(waitingTasksIn([...tasks, open])).toEqual({ tasks: [open], isLeftOver: false });
 	});
 
 	it('has none without tasks', () =>
-		expect(openTasks(undefined)).toEqual({ tasks: [], isLeftOver: false }));
+		expect(waitingTasksIn(undefined)).toEqual({ tasks: [], isLeftOver: false }));
 
 	it.each([
 		['tasks wait for a person', [{}], undefined, true],
@@ -208,9 +209,9 @@ describe('learnOwner', () => {
 	});
 });
 
-describe('proveOwner', () => {
+describe('confirmOwner', () => {
 	const shown = listed(mine('c'));
-	const proven = { id: 'u', isProven: true };
+	const proven = { id: 'u', isConfirmed: true };
 
 	it.each<[string, Outcome[], Owner]>([
 		['a conversation that is shown proves the owner', [shown], proven],
@@ -219,13 +220,13 @@ describe('proveOwner', () => {
 		['a failure says nothing', [no(lost)], { id: 'u' }],
 	])('%s', async (_, outcomes, expected) => {
 		const owner: Owner = { id: 'u' };
-		await proveOwner(answering(...outcomes).asking, owner, 't');
+		await confirmOwner(answering(...outcomes).asking, owner, 't');
 		expect(owner).toEqual(expected);
 	});
 
 	it('asks once', async () => {
 		const { asking, asked } = answering(listed());
-		expect(await proveOwner(asking, { id: 'u', isProven: true }, 't')).toEqual({});
+		expect(await confirmOwner(asking, { id: 'u', isConfirmed: true }, 't')).toEqual({});
 		expect(asked).toEqual([]);
 	});
 });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { eventsOn, RunEvents, stepsOf } from 'nodes/XpertAi/threads/runEvents';
+import { eventsFromThread, RunEvents, stepsOf } from 'nodes/XpertAi/threads/runEvents';
 import { sourcesOf } from 'nodes/XpertAi/threads/sources';
 import { messagesOf } from 'nodes/XpertAi/threads/thread';
 import { EventReader, type ServerEvent } from 'nodes/XpertAi/transport/eventStream';
@@ -39,7 +39,7 @@ describe('what a stream of events says', () => {
 		expect(events).toMatchObject({
 			output: 'Tool said: You said: hello [users seen: 1]',
 			isComplete: true,
-			isWhole: true,
+			hasBeginning: true,
 		});
 		expect(stepsOf(events.parts)).toMatchObject([
 			{ action: { toolInput: expect.anything() }, observation: expect.stringContaining('hello') },
@@ -149,7 +149,7 @@ describe('what a stream of events says', () => {
 		expect(signsOfLife.indexOf(true)).toBe(0);
 		expect(signsOfLife.lastIndexOf(true)).toBe(0);
 		expect(heard.join('')).toBe(SAID);
-		expect(events).toMatchObject({ isComplete: true, isWhole: true });
+		expect(events).toMatchObject({ isComplete: true, hasBeginning: true });
 	});
 
 	it('goes on with an event without an ID, whatever the IDs before', () => {
@@ -188,7 +188,7 @@ describe('what a stream of events says', () => {
 		const [first = ''] = withHelper.split('\n\n');
 		const lastId = /id: (\S+)/.exec(first)?.[1];
 		hear(events, streamAfter(withHelper, lastId));
-		expect(events).toMatchObject({ isComplete: true, isWhole: false });
+		expect(events).toMatchObject({ isComplete: true, hasBeginning: false });
 	});
 });
 
@@ -345,7 +345,7 @@ describe('what is decided', () => {
 describe('what a thread says', () => {
 	it('is the calls of its tools, with what came of them', () => {
 		const thread = recordedThread('sources', 'thread, while it waits');
-		const [looked, waits] = stepsOf(eventsOn(thread, messagesOf(thread)).parts);
+		const [looked, waits] = stepsOf(eventsFromThread(thread, messagesOf(thread)).parts);
 		expect(looked).toMatchObject({
 			action: {
 				tool: 'retriever-a10d0f9f-78fb-4441-99aa-1c0020315267',
@@ -360,15 +360,15 @@ describe('what a thread says', () => {
 
 	it('is all calls of a message that makes several', () => {
 		const thread = recordedThread('streams', 'thread after two helpers');
-		const steps = stepsOf(eventsOn(thread, messagesOf(thread)).parts);
+		const steps = stepsOf(eventsFromThread(thread, messagesOf(thread)).parts);
 		expect(steps.map(({ action }) => action.tool)).toEqual(['helper', 'other']);
 	});
 
 	it('is what can be read of odd ones', () => {
 		const calls = [null, { id: 7 }, { id: 'c', name: 'tool' }];
-		expect(stepsOf(eventsOn(undefined, [{ id: 'm', tool_calls: calls }]).parts)).toStrictEqual([
-			{ action: { tool: 'tool', toolInput: undefined, toolCallId: 'c' } },
-		]);
+		expect(
+			stepsOf(eventsFromThread(undefined, [{ id: 'm', tool_calls: calls }]).parts),
+		).toStrictEqual([{ action: { tool: 'tool', toolInput: undefined, toolCallId: 'c' } }]);
 		const ofAgent = { type: 'component', xpertName: 'helper', data: { tool: 'tool' } };
 		expect(stepsOf([ofAgent])).toMatchObject([{ action: { agent: 'helper' } }]);
 	});

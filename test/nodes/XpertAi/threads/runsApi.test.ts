@@ -1,8 +1,8 @@
 import { RunEvents } from 'nodes/XpertAi/threads/runEvents';
 import {
-	joinRun,
+	streamRequest,
 	listRuns,
-	newestOf,
+	newestRun,
 	readRun,
 	requestCancel,
 	type RunRecord,
@@ -43,11 +43,11 @@ describe('listRuns', () => {
 		expect(read).toMatchObject({ failure: { kind: 'unreadable', reason } });
 	});
 
-	it('newestOf is the last that started, with equal times the greater ID', () => {
+	it('newestRun is the last that started, with equal times the greater ID', () => {
 		const run = (id: string, at: string, assistant_id?: string) =>
 			({ run_id: id, created_at: at, assistant_id }) as RunRecord;
 		const runs = [run('a', '1', 'x'), run('c', '2', 'x'), run('b', '2', 'x'), run('d', '3')];
-		expect(newestOf(runs)?.run_id).toBe('c');
+		expect(newestRun(runs)?.run_id).toBe('c');
 	});
 });
 
@@ -101,11 +101,11 @@ describe('requestCancel', () => {
 	});
 });
 
-it('joinRun asks for what follows the last event', () => {
+it('streamRequest asks for what follows the last event', () => {
 	const events = new RunEvents('r');
 	events.addEvent({ id: '5', data: '{"type":"message"}' });
 	const { signal } = new AbortController();
-	const request = joinRun(IDS, events, signal);
+	const request = streamRequest(IDS, events, signal);
 	expect(request).toMatchObject({ path: '/threads/t/runs/r/stream', timeoutMs: 75_000 });
 	expect(request.stream).toMatchObject({ lastEventId: '5', signal });
 	request.stream?.onEvent({ id: '6', data: '{"type":"complete"}' });

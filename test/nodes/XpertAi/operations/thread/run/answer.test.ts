@@ -6,7 +6,7 @@ import { filterReport } from 'nodes/XpertAi/operations/thread/run/filterReport';
 import type { RunOptions } from 'nodes/XpertAi/operations/thread/run/options';
 import type { Completed } from 'nodes/XpertAi/runs/result';
 import type { CitationStyle } from 'nodes/XpertAi/threads/citations';
-import { eventsOn, type Part, RunEvents, stepsOf } from 'nodes/XpertAi/threads/runEvents';
+import { eventsFromThread, type Part, RunEvents, stepsOf } from 'nodes/XpertAi/threads/runEvents';
 import { afterLastUserMessage, lastReply, messagesOf } from 'nodes/XpertAi/threads/thread';
 import { EventReader } from 'nodes/XpertAi/transport/eventStream';
 import { itemOf } from 'test/nodes/support/context';
@@ -22,7 +22,7 @@ const messages = afterLastUserMessage(messagesOf(thread));
 function outputIn(
 	citations: CitationStyle,
 	output = lastReply(messages)?.output ?? '',
-	parts = eventsOn(undefined, messages).parts,
+	parts = eventsFromThread(undefined, messages).parts,
 ): string {
 	const options: RunOptions = {
 		citations,
