@@ -2,7 +2,8 @@ import { Settings } from 'luxon';
 import type { IPollFunctions } from 'n8n-workflow';
 
 import type { TriggerSettings } from 'nodes/XpertAiTrigger/fields';
-import { type ConversationChange, makeItems, searchChanges } from 'nodes/XpertAiTrigger/poll';
+import { type ConversationChange, searchChanges } from 'nodes/XpertAiTrigger/search';
+import { makeItems } from 'nodes/XpertAiTrigger/items';
 import { parsing, success } from '../support/send';
 
 const NOON = Date.UTC(2026, 0, 1, 12);
