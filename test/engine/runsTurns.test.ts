@@ -84,7 +84,7 @@ describe('items', () => {
 	});
 
 	it.each([
-		['after a failed one', 'one', ['one'], 'The run failed: No'],
+		['after a failed one', 'one', ['one'], 'The run failed: No [item 0]'],
 		['where one is wrong', '', [], EMPTY],
 	])('do not run %s when On Error is Stop', async (_, first, said, words) => {
 		const thread = await newThread();
