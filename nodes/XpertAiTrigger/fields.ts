@@ -12,7 +12,7 @@ import {
 } from '../XpertAi/execution/fields';
 import { uuid } from '../XpertAi/payloads/ids';
 import { keyIn } from '../XpertAi/payloads/schemas';
-import { assistantLocator } from '../XpertAi/pickers/locators';
+import { optionalAssistantLocator } from '../XpertAi/pickers/locators';
 
 /** Display names of the events of a conversation. */
 const EVENT_NAMES = {
@@ -47,9 +47,8 @@ export const triggerFields: INodeProperties[] = [
 		mapValues(EVENT_NAMES, (name) => `Conversation ${name}`),
 		{ type: 'multiOptions', required: true, default: ['failed', 'waiting'] },
 	),
-	assistantLocator(
+	optionalAssistantLocator(
 		'Start only for conversations with this assistant; left empty, for those with any',
-		false,
 	),
 	simplify,
 	optionsField([

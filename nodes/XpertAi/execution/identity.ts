@@ -8,7 +8,9 @@ import {
 	type IdentityOptions,
 	keyIssue,
 	MissingPart,
+	missingPartIn,
 	missingValueIn,
+	sharedKeyIssue,
 	missingValueIssue,
 } from '../payloads/identity';
 import { partsOf } from '../payloads/template';
@@ -76,7 +78,7 @@ export function throwMissingPart(
 	const { code, gave, isAlone } = missing;
 	const part = `{{ ${code.length > 80 ? `${code.slice(0, 80)}…` : code} }}`;
 	const isEmpty = isNothing(gave) || (typeof gave === 'string' && gave.trim() === '');
-	const word = typeof gave === 'string' && !isEmpty ? missingValueIn(gave, true) : undefined;
+	const word = typeof gave === 'string' && !isEmpty ? missingPartIn(gave) : undefined;
 	const issue = isEmpty
 		? isAlone
 			? 'is empty: its expression gave nothing for this item'
@@ -110,7 +112,7 @@ export function keyOf(item: ItemReader, name: string, options: KeyOptions = {}):
 	const field = `"${item.labelOf(name)}"`;
 	const text = found instanceof MissingPart ? textOfMissing(item, name, found) : found;
 	if (text.trim() === '') item.throwIfExpression(name);
-	return checkedKey(item, text, field, options.isShared);
+	return checkedKey(item, text, field, options);
 }
 
 /** Throws an error about a missing part. An object or an invalid date is rejected for its type. */
@@ -135,9 +137,15 @@ export const keyIfGiven = (
  *
  * @throws NodeOperationError if the key is invalid
  */
-export function checkedKey(item: Reader, value: unknown, field: string, isShared = false): string {
+export function checkedKey(
+	item: Reader,
+	value: unknown,
+	field: string,
+	{ isShared }: KeyOptions = {},
+): string {
 	const key = canonicalKey(String(value));
-	const issue = hasLostDigits(value) ? LOST_DIGITS_ISSUE : keyIssue(key, isShared);
+	const textIssue = isShared ? sharedKeyIssue(key) : keyIssue(key);
+	const issue = hasLostDigits(value) ? LOST_DIGITS_ISSUE : textIssue;
 	return issue === undefined ? key : item.throwIssue({ field, issue });
 }
 

@@ -92,10 +92,13 @@ export type Precheck = (item: Item, path: PathValues, timeoutMs: number) => Prom
  * Sends the main request of an item.
  *
  * @param further values to add to the body
- * @param isRepeatable whether the request can safely be sent twice; default: `repeatable` of the operation
+ * @param options `repeatable`: whether the request can safely be sent twice; default: that of the operation
  * @returns the parsed answer
  */
-export type SendRequest = (further?: IDataObject, isRepeatable?: boolean) => Promise<unknown>;
+export type SendRequest = (
+	further?: IDataObject,
+	options?: { repeatable: boolean },
+) => Promise<unknown>;
 
 type Method = ApiRequest['method'];
 

@@ -42,34 +42,38 @@ export function resolveParameter(
 	if (isConstant(node)(name) && !findPath(initial, isExpression))
 		return context.getNodeParameter(name, index, initial, { skipValidation: true });
 	const given: unknown = get(node.parameters, name, initial);
-	return resolveValue(place, given, name, name, true);
+	return resolveValue({ place, asked: name }, given, name, name);
+}
+
+/** A read of a parameter. `asked` is the name of the parameter. */
+interface ParameterRead {
+	place: Place;
+	asked: string;
 }
 
 /**
+ * Resolves all expressions inside a value.
+ *
  * @param path the path to the value, for n8n
  * @param field the same path without the indexes of rows
  */
-function resolveValue(
-	place: Place,
-	given: unknown,
-	path: string,
-	field: string,
-	isWhole: boolean,
-): unknown {
-	if (!isWhole && FIELDS_READ_ALONE.includes(field)) return undefined;
+function resolveValue(read: ParameterRead, given: unknown, path: string, field: string): unknown {
+	const isInside = field !== read.asked;
+	if (isInside && FIELDS_READ_ALONE.includes(field)) return undefined;
 	if (isArray(given))
-		return given.map((one, at) => resolveValue(place, one, `${path}[${at}]`, field, isWhole));
+		return given.map((one, at) => resolveValue(read, one, `${path}[${at}]`, field));
 	if (isPlainObject(given)) {
 		const isLocator = get(given, '__rl') === true;
 		return mapValues(given as object, (one: unknown, key) => {
 			const inner = /^\w+$/.test(key) ? `${path}.${key}` : `${path}[${JSON.stringify(key)}]`;
-			const value = resolveValue(place, one, inner, isLocator ? field : `${field}.${key}`, false);
+			const value = resolveValue(read, one, inner, isLocator ? field : `${field}.${key}`);
 			// n8n does the same.
 			return DateTime.isDateTime(value) ? value.toString() : value;
 		});
 	}
 	if (!isExpression(given)) return given;
-	const options = isWhole ? undefined : FIELDS_IN_COLLECTIONS[field];
+	const { place } = read;
+	const options = isInside ? FIELDS_IN_COLLECTIONS[field] : undefined;
 	return options
 		? identityOf(place, given, path, field, options)
 		: valueOf(place, given, path, field);

@@ -28,6 +28,7 @@ import {
 	type OperationBody,
 	operationFields,
 	type Resource,
+	type SendRequest,
 	simplified,
 } from './operation';
 import { addHints, asJson, mayContinue, rawOutput, readOutput, replyOrFail } from './outputs';
@@ -193,12 +194,12 @@ async function answersFor(item: Item, operation: DeclaredOperation) {
 		const path = buildPath(operation.path, { ...values, ...checked?.found });
 		const schema = typeof answer === 'function' ? answer(values) : answer;
 		for (const { value, text } of bodies) {
-			const ask = async (further?: IDataObject, isRepeatable = repeatable) => {
+			const ask: SendRequest = async (further, options = { repeatable }) => {
 				const json = further
 					? item.jsonText({ ...(value as object), ...further }, fieldNames)
 					: text;
 				const sent = file ? () => multipartBody(file, value as FieldValues) : json;
-				const request = { method, path, body: sent, timeoutMs, schema, repeatable: isRepeatable };
+				const request = { method, path, body: sent, timeoutMs, schema, ...options };
 				return await item.call(request, { statusAdvice }, json);
 			};
 			const sendAll = paging ? pages : operation.sendBody;

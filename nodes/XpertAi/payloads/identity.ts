@@ -17,16 +17,17 @@ export interface IdentityOptions {
 
 /** A part of an expression that gave no value. */
 export class MissingPart {
-	/**
-	 * @param code the code of the part
-	 * @param gave what the part gave instead of a value
-	 * @param isAlone whether the expression has no other part, and no letters or digits beside the part
-	 */
-	constructor(
-		readonly code: string,
-		readonly gave: unknown,
-		readonly isAlone: boolean,
-	) {}
+	readonly code: string;
+	/** What the part gave instead of a value. */
+	readonly gave: unknown;
+	/** Whether the expression has no other part, and no letters or digits beside the part. */
+	readonly isAlone: boolean;
+
+	constructor({ code, gave, isAlone }: { code: string; gave: unknown; isAlone: boolean }) {
+		this.code = code;
+		this.gave = gave;
+		this.isAlone = isAlone;
+	}
 }
 
 /**
@@ -54,12 +55,12 @@ export function identityValue(
 				(isWhole || !hasLostDigits(value)) &&
 				!(everyPart && !hasSign(value)) &&
 				!holdsMissingWord(part, value, evaluate));
-		if (!isThere) return new MissingPart(part.code, value, isAlone);
+		if (!isThere) return new MissingPart({ code: part.code, gave: value, isAlone });
 		values.set(part, value);
 	}
 	const [first] = parts;
 	if (first && !isAlone && ![...values.values()].some(hasSign))
-		return new MissingPart(first.code, '', false);
+		return new MissingPart({ code: first.code, gave: '', isAlone: false });
 	return valueFrom(template, values, evaluate);
 }
 
@@ -133,16 +134,13 @@ const MISSING_PART =
 const MISSING_WORD =
 	/\[object [A-Z]\w*\]|(?<![\p{L}\p{N}])(?:undefined|null|NaN|Invalid Date(?:Time)?)(?![\p{L}\p{N}])/gu;
 
-/**
- * Returns the part of a text that stands for a missing value, such as `null`.
- *
- * @param inParts whether to find `undefined`, `null` and `NaN` inside a longer text, such as `chat-undefined`
- */
-export function missingValueIn(text: string, inParts = false): string | undefined {
-	if (MISSING_VALUES.has(text)) return text;
-	const found = OBJECT_AS_TEXT.exec(text) ?? (inParts ? MISSING_PART.exec(text) : null);
-	return found?.[0];
-}
+/** Returns a text that stands for a missing value, such as `null`, or the `[object Object]` in a longer text. */
+export const missingValueIn = (text: string): string | undefined =>
+	MISSING_VALUES.has(text) ? text : OBJECT_AS_TEXT.exec(text)?.[0];
+
+/** Returns the same as `missingValueIn`. Finds `undefined`, `null` and `NaN` also in a text such as `chat-undefined`. */
+export const missingPartIn = (text: string): string | undefined =>
+	missingValueIn(text) ?? MISSING_PART.exec(text)?.[0];
 
 /**
  * Whether a part made a word such as `undefined` out of a missing value. A word in a text that the part reads is what
@@ -167,16 +165,18 @@ function holdsMissingWord(
 export const canonicalKey = (text: string): string =>
 	text.replaceAll('\0', '').trim().normalize('NFC');
 
-/**
- * Checks a canonical key. Returns why the key is not valid; undefined for a valid key.
- *
- * @param inParts see `missingValueIn`
- */
-export function keyIssue(key: string, inParts = false): string | undefined {
+/** Returns why a canonical key is not valid; undefined for a valid key. */
+export function keyIssue(key: string): string | undefined {
 	if (key === '') return 'must not be empty';
 	if (hasLoneSurrogate(key)) return LONE_SURROGATE_ISSUE;
-	const missing = missingValueIn(key, inParts);
+	const missing = missingValueIn(key);
 	return missing && missingValueIssue(missing);
+}
+
+/** Returns why a canonical key that several users may share is not valid. A part for a missing value makes it invalid. */
+export function sharedKeyIssue(key: string): string | undefined {
+	const missing = missingPartIn(key);
+	return keyIssue(key) ?? (missing && missingValueIssue(missing));
 }
 
 /** The issue of a text that stands for a missing value. */

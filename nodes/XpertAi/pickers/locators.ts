@@ -22,11 +22,13 @@ export const threadOfRun: INodeProperties = {
 };
 
 /** Selects an assistant, from the list or by ID. */
-export function assistantLocator(description: string, required = true): INodeProperties {
-	return {
-		...listLocator('assistantId', 'Assistant', description, 'searchAssistants'),
-		required: required || undefined,
-	};
+export function assistantLocator(description: string): INodeProperties {
+	return listLocator('assistantId', 'Assistant', description, 'searchAssistants');
+}
+
+/** Selects an assistant, or none. */
+export function optionalAssistantLocator(description: string): INodeProperties {
+	return { ...assistantLocator(description), required: undefined };
 }
 
 /** Selects a conversation, from the list or by ID. */

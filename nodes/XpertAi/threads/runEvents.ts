@@ -242,16 +242,17 @@ export class RunEvents {
 		// Stored messages contain a line break after a sub-agent's text. Streams do not.
 		const isAfterSubAgent = this.isStoredMessage && last?.data !== undefined && !last.executionId;
 		const own = isAfterSubAgent ? text.replace(/^\n/, '') : text;
-		this.append(part, own, isNew);
+		if (isNew) this.parts.push({ ...part, text: own });
+		else this.append(part, own);
 		this.lastText = this.parts.at(-1);
 		this.listener?.onText(own, isNew);
 	}
 
-	/** Appends a text to the last text if both have the same ID and type. Otherwise, or if `isNew`, adds a new part. */
-	private append(part: Part, text: string, isNew = false) {
+	/** Appends a text to the last text if both have the same ID and type. Otherwise, adds a new part. */
+	private append(part: Part, text: string) {
 		const last = this.parts.at(-1);
 		const isNext = last?.id === part.id && last?.type === part.type && last?.text !== undefined;
-		if (isNext && !isNew) last.text += text;
+		if (isNext) last.text += text;
 		else this.parts.push({ ...part, text });
 	}
 

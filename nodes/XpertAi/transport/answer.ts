@@ -99,11 +99,11 @@ export function answerIssue(answer: unknown, { issues }: z.ZodError): string {
  * Detects an HTML page or invalid JSON, because a schema may accept such text.
  *
  * @param answer the result of `parseAnswer`
- * @param isText whether `answer` is text that did not parse as JSON
+ * @param form `text`: `answer` is a text that did not parse as JSON
  * @returns what is wrong, or undefined if the answer can be accepted
  */
-export function unreadableReason(answer: unknown, isText: boolean): string | undefined {
-	if (typeof answer !== 'string' || !isText) return undefined;
+export function unreadableReason(answer: unknown, form: 'json' | 'text'): string | undefined {
+	if (typeof answer !== 'string' || form === 'json') return undefined;
 	if (isHtml(answer)) return 'it is an HTML page, not an answer of this API';
 	return /^[[{]/.test(answer.trimStart()) ? 'it breaks off or is not valid JSON' : undefined;
 }
@@ -147,7 +147,7 @@ const REASON_PATHS = ['message', 'error.issues', 'error.message', 'error', 'deta
 export function failureReason(answer: unknown): string | undefined {
 	if (typeof answer === 'string') {
 		if (!isHtml(answer))
-			return unreadableReason(answer, true) ? 'an answer that breaks off' : answer;
+			return unreadableReason(answer, 'text') ? 'an answer that breaks off' : answer;
 		const title = titleOf(answer);
 		return title ? `an HTML page with the title "${title}"` : 'an HTML page';
 	}
@@ -233,8 +233,8 @@ export function readResponse<Answer>(
 		return { kind: 'redirect', status, requestId, reason: redirectTarget(headers.location) };
 	if (status < 200 || status >= 300) return failure(status, textIn(statusMessage));
 	// `parseAnswer` returns the body unchanged if the body is not JSON.
-	const isNotJson = answer === body;
-	const unreadable = unreadableReason(answer, isNotJson);
+	const form = answer === body ? 'text' : 'json';
+	const unreadable = unreadableReason(answer, form);
 	const { success, data, error } = schema.safeParse(answer);
 	const serverTime = Date.parse(String(headers.date)) || undefined;
 	if (success && unreadable === undefined) return { ok: true, status, answer: data, serverTime };

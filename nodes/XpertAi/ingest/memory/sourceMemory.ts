@@ -212,7 +212,7 @@ export class SourceMemory {
 	 *
 	 * @param isSaid whether the run has told the user what `unsaid` contains
 	 */
-	async close(isSaid = false): Promise<void> {
+	async close({ isSaid } = { isSaid: false }): Promise<void> {
 		const { known, lease, options, pieces } = this;
 		const hasChanged = pieces.isStale || known.changed.size > 0 || (isSaid && pieces.unsaid);
 		if (isSaid) pieces.unsaid = undefined;

@@ -1,7 +1,7 @@
 import { chatSession } from '../../payloads/bodies';
 import { declare } from '../../execution/operation';
 import { fieldCollection, numberField, textField } from '../../execution/fields';
-import { assistantLocator } from '../../pickers/locators';
+import { optionalAssistantLocator } from '../../pickers/locators';
 
 export const create = declare({
 	value: 'create',
@@ -11,9 +11,8 @@ export const create = declare({
 	route: 'POST /v1/chatkit/sessions',
 	body: {
 		fields: [
-			assistantLocator(
+			optionalAssistantLocator(
 				'The assistant the session talks to, which limits nothing: its secret can call others as well',
-				false,
 			),
 			fieldCollection('additionalFields', [
 				numberField(

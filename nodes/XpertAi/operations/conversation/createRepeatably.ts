@@ -25,7 +25,7 @@ export async function createRepeatably(item: Item, request: SendRequest): Promis
 	// If `learnOwner` could not send its request, the next request would fail too.
 	if (failure && isNeverSent(failure)) throw item.apiError(failure);
 	if (!owner.id) return await request();
-	const made = await request({ id: randomUUID(), createdById: owner.id }, true);
+	const made = await request({ id: randomUUID(), createdById: owner.id }, { repeatable: true });
 	const { threadId = '' } = conversationRecord.parse(made);
 	await confirmOwner(client, owner, threadId);
 	return owner.id ? made : await request();

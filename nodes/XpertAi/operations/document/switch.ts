@@ -19,7 +19,7 @@ const description =
 
 /** The fields and the code that Disable and Enable share. */
 const switching = (
-	disabled: boolean,
+	state: 'disabled' | 'enabled',
 ): Omit<CodedOperation, 'value' | 'name' | 'action' | 'description'> => ({
 	endpoint: 'E3',
 	fields: [
@@ -31,7 +31,7 @@ const switching = (
 		optionsField([timeoutOption()]),
 	],
 	// Imported on demand: a process that only displays the node does not need this code.
-	execute: async (execution) => await (await import('./switchAll')).switchAll(execution, disabled),
+	execute: async (execution) => await (await import('./switchAll')).switchAll(execution, state),
 });
 
 export const disable: CodedOperation = {
@@ -41,7 +41,7 @@ export const disable: CodedOperation = {
 	description: 'Exclude documents from all answers, without deleting them',
 	builderHint:
 		'For triggers that report deleted pages. Give Source Name if the node that submits has one.',
-	...switching(true),
+	...switching('disabled'),
 };
 
 export const enable: CodedOperation = {
@@ -49,5 +49,5 @@ export const enable: CodedOperation = {
 	name: 'Enable',
 	action: 'Enable documents',
 	description: 'Include disabled documents in answers again',
-	...switching(false),
+	...switching('enabled'),
 };

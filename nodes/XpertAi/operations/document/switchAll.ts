@@ -20,6 +20,9 @@ import { asHint, counted } from './submit/textHelpers';
 
 const identifiedBy = z.enum(['key', 'id']);
 
+/** What the documents are to become. */
+type SwitchedState = 'disabled' | 'enabled';
+
 /**
  * Disables or enables documents, grouped by knowledgebase and source.
  *
@@ -29,7 +32,7 @@ const identifiedBy = z.enum(['key', 'id']);
  */
 export async function switchAll(
 	{ items }: Execution,
-	disabled: boolean,
+	state: SwitchedState,
 ): Promise<INodeExecutionData[]> {
 	const [first] = items;
 	if (!first) return [];
@@ -52,7 +55,7 @@ export async function switchAll(
 		JSON.stringify([knowledgebaseId, sourceName]),
 	);
 	for (const group of Object.values(groups)) {
-		const { outcomes, failure } = await switchGroup(first, group, disabled);
+		const { outcomes, failure } = await switchGroup(first, group, state);
 		for (const { item, id, key } of group) {
 			const outcome = outcomes.get(id.toLowerCase());
 			if (outcome) output.push(item.output({ ...(key && { key }), id, ...outcome }));
@@ -92,7 +95,8 @@ type RequestedDocument = ReturnType<typeof requestedDocuments>[number];
  * @param first the item whose connection and timeout apply to all documents
  * @returns `outcomes`, keyed by the lower-case document ID; `failure` says why some documents have no outcome
  */
-async function switchGroup(first: Item, documents: RequestedDocument[], disabled: boolean) {
+async function switchGroup(first: Item, documents: RequestedDocument[], state: SwitchedState) {
+	const disabled = state === 'disabled';
 	const { context, connection } = first;
 	const [{ knowledgebaseId = '', sourceName = '' } = {}] = documents;
 	const timeoutMs = first.setting('options.timeout', timeoutSeconds) * 1000;
@@ -118,7 +122,7 @@ async function switchGroup(first: Item, documents: RequestedDocument[], disabled
 		routes,
 		// Sends the name, because the server clears omitted fields. Without a remembered name, the key is the name.
 		fieldsOf: (id) => ({ name: names?.get(id)?.name ?? keys.get(id) }),
-		onSwitched: (id) => addOutcome(id, disabled ? 'disabled' : 'enabled'),
+		onSwitched: (id) => addOutcome(id, state),
 	});
 	const unknown = filter([...outcomes.values()], { known: false }).length;
 	const hint = `${counted(unknown, 'document was', 'documents were')} not known of this source (one of a Shard never is). Check Knowledgebase, Source Name and the keys.`;

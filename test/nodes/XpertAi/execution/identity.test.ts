@@ -244,13 +244,16 @@ describe('a collection', () => {
 		const item = itemWith(parameters, json);
 		expect(item.parameter('documentSettings')).toEqual({
 			documentVersion: undefined,
-			folder: new MissingPart('$json.folder', undefined, false),
+			folder: new MissingPart({ code: '$json.folder', gave: undefined, isAlone: false }),
 			chunkSize: 5,
 			mimeType: 'text/plain',
 			metadata: { at },
 			metadataRows: {
 				values: [
-					{ key: 'k', content: new MissingPart('$json.a', undefined, false) },
+					{
+						key: 'k',
+						content: new MissingPart({ code: '$json.a', gave: undefined, isAlone: false }),
+					},
 					{ key: 'b', content: ['x'] },
 					{ key: 'c', content: '2026-01-31T08:00:00.000Z' },
 				],

@@ -10,7 +10,7 @@ const DECLARED = catalogue
 
 /** What is wrong with an answer of an operation, as its requests are checked. */
 function flawOf({ answer: form }: DeclaredOperation, answer: unknown, askedId = '') {
-	const flaw = unreadableReason(answer, typeof answer === 'string');
+	const flaw = unreadableReason(answer, 'text');
 	if (flaw !== undefined) return flaw;
 	const asked = { id: askedId, threadId: askedId };
 	const schema = typeof form === 'function' ? form(asked) : form;

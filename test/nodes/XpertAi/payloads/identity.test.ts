@@ -10,6 +10,7 @@ import {
 	hasLostDigits,
 	identityValue,
 	keyIssue,
+	missingPartIn,
 	missingValueIn,
 } from 'nodes/XpertAi/payloads/identity';
 import { parseTemplate } from 'nodes/XpertAi/payloads/template';
@@ -52,17 +53,17 @@ describe('a key that people share', () => {
 		fc.assert(
 			fc.property(part, separator, fc.constantFrom(...WORDS), (one, between, missing) => {
 				for (const key of [`${one}${between}${missing}`, `${missing}${between}${one}`]) {
-					expect(missingValueIn(key, true)).toBe(missing);
+					expect(missingPartIn(key)).toBe(missing);
 					expect(missingValueIn(key)).toBeUndefined();
 				}
-				expect(missingValueIn(`${one}${missing}`, true)).toBeUndefined();
+				expect(missingPartIn(`${one}${missing}`)).toBeUndefined();
 			}),
 		);
 	});
 
 	it('may be the mail address of somebody with that name', () => {
-		expect(missingValueIn('john.null@example.com', true)).toBeUndefined();
-		expect(missingValueIn('undefined@c.us', true)).toBe('undefined');
+		expect(missingPartIn('john.null@example.com')).toBeUndefined();
+		expect(missingPartIn('undefined@c.us')).toBe('undefined');
 	});
 });
 
@@ -81,7 +82,7 @@ function valueOf(expression: string, json: Record<string, unknown> = {}, rule?: 
 }
 
 const missing = (code: string, gave: unknown, isAlone = false) =>
-	new MissingPart(code, gave, isAlone);
+	new MissingPart({ code, gave, isAlone });
 
 describe('the value of an expression', () => {
 	const DATE = new Date('2026-01-31T08:00:00Z');

@@ -146,27 +146,27 @@ describe('parseAnswer', () => {
 describe('the flaw of an answer', () => {
 	const PAGE = 'it is an HTML page, not an answer of this API';
 
-	it.each<[string, unknown, boolean, string | undefined]>([
-		['told of a page', '<html><body>x</body></html>', true, PAGE],
-		['told of a page behind blanks', '  <!DOCTYPE html>\n<html>', true, PAGE],
-		['told of a page in capitals', '<HTML lang="en">', true, PAGE],
-		['none of a text with a tag', 'a <html> tag', true, undefined],
-		['none of a word', 'deleted', true, undefined],
-		['none of JSON that is a text with a tag', '<html>', false, undefined],
-		['none of JSON that is a text in brackets', '[draft] hello', false, undefined],
-	])('is %s', (_, answer, isText, flaw) => {
-		expect(unreadableReason(answer, isText)).toBe(flaw);
+	it.each<[string, unknown, 'json' | 'text', string | undefined]>([
+		['told of a page', '<html><body>x</body></html>', 'text', PAGE],
+		['told of a page behind blanks', '  <!DOCTYPE html>\n<html>', 'text', PAGE],
+		['told of a page in capitals', '<HTML lang="en">', 'text', PAGE],
+		['none of a text with a tag', 'a <html> tag', 'text', undefined],
+		['none of a word', 'deleted', 'text', undefined],
+		['none of JSON that is a text with a tag', '<html>', 'json', undefined],
+		['none of JSON that is a text in brackets', '[draft] hello', 'json', undefined],
+	])('is %s', (_, answer, form, flaw) => {
+		expect(unreadableReason(answer, form)).toBe(flaw);
 	});
 
 	it('is none of what is no text', () => {
 		for (const answer of [undefined, null, 3, true, {}, []])
-			expect(unreadableReason(answer, true)).toBeUndefined();
+			expect(unreadableReason(answer, 'text')).toBeUndefined();
 	});
 
 	it('is that JSON was cut off, wherever', () => {
 		const whole = JSON.stringify([{ name: 'Grüße', list: [1, { a: null }] }]);
 		for (let length = 1; length < whole.length; length++)
-			expect(unreadableReason(parseAnswer(whole.slice(0, length)), true)).toContain('breaks off');
+			expect(unreadableReason(parseAnswer(whole.slice(0, length)), 'text')).toContain('breaks off');
 	});
 });
 

@@ -163,7 +163,9 @@ async function submitSources(submission: Submission, sourceRuns: SourceRun[]): P
 		if (submission.sourceError) throw withHints(submission, submission.sourceError);
 		isUserTold = !submission.failsAtEnd && settings.otherSource === undefined;
 	} finally {
-		const closing = [...toClose].map(async ({ memory }) => await memory?.close(isUserTold));
+		const closing = [...toClose].map(
+			async ({ memory }) => await memory?.close({ isSaid: isUserTold }),
+		);
 		// Every memory must be closed before an error is thrown, so that each lease is released.
 		await Promise.allSettled(closing);
 		await Promise.all(closing);

@@ -103,7 +103,7 @@ export class SourceComparison {
 	 */
 	private async *hashedDocuments(): AsyncGenerator<Document[]> {
 		const { memory, reader } = this.compared;
-		const documents = reader.documents(true);
+		const documents = reader.documents({ isHashed: true });
 		const held = memory.isNew ? await firstDocuments(documents) : [];
 		if (held.length > 0) await this.recordStoredBefore(held.slice(0, MAX_CHECKED));
 		this.addStoredBeforeHints();

@@ -49,7 +49,7 @@ export class SourceReader {
 	 *
 	 * @param isHashed whether to set `contentHash`, for the comparison with earlier runs
 	 */
-	async *documents(isHashed = false): AsyncGenerator<Document[]> {
+	async *documents({ isHashed } = { isHashed: false }): AsyncGenerator<Document[]> {
 		const group: Document[] = [];
 		for (const queued of this.takeQueued())
 			try {

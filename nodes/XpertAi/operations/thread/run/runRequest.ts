@@ -86,7 +86,7 @@ function readPlace(item: Item, kind: RunKind): RunPlace {
 	if (chosen === 'new') return { conversationKind: chosen };
 	const session = chatSessionOf(item);
 	if (!isNil(session)) {
-		const key = checkedKey(item, session, 'The sessionId of the Chat Trigger', true);
+		const key = checkedKey(item, session, 'The sessionId of the Chat Trigger', { isShared: true });
 		return { conversationKind: 'key', key };
 	}
 	if (session === null) return { conversationKind: 'new', noChatReason: 'session' };

@@ -143,7 +143,7 @@ describe('a source that was stored', () => {
 		expect(await unsaid()).toEqual(found);
 		const saying = async () => {
 			const memory = await open(server.routes());
-			await memory.close(true);
+			await memory.close({ isSaid: true });
 		};
 		await saying();
 		expect(await unsaid()).toBeUndefined();

@@ -35,7 +35,7 @@ export const rejectedKeys = new WeakMap<object, string>();
 export type SourceDocuments = FoundDocument[] | AsyncIterable<Array<FoundDocument | ItemError>>;
 
 /**
- * Reads the documents of an item. If the item is rejected, records its key in `refusedKeys`, if the key is known.
+ * Reads the documents of an item. If the item is rejected, records its key in `rejectedKeys`, if the key is known.
  *
  * @throws NodeOperationError if the item is rejected
  */
@@ -53,7 +53,7 @@ export function readOrRejectWithKey(
 	}
 }
 
-/** Records the key of a rejected document in `refusedKeys`, if the key is known. */
+/** Records the key of a rejected document in `rejectedKeys`, if the key is known. */
 export function rejectedWithKey(key: unknown, error: ItemError): ItemError {
 	if (typeof key === 'string') rejectedKeys.set(error, key);
 	return error;

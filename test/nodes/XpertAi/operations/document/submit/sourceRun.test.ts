@@ -204,7 +204,7 @@ describe('documents are passed on', () => {
 		const { item, submission, sourceRun } = summaryOf([], {});
 		sourceRun.reader.queue.splice(0, 1, { item, documents });
 		const groups: unknown[] = [];
-		for await (const group of sourceRun.reader.documents(true))
+		for await (const group of sourceRun.reader.documents({ isHashed: true }))
 			groups.push(map(group, 'record.name'));
 		return { groups, rejected: submission.tally.counts.rejected };
 	}
@@ -236,7 +236,7 @@ it('the signature of an address does not change what is compared, the address do
 	}));
 	sourceRun.reader.queue.splice(0, 1, { item, documents });
 	const hashes: unknown[] = [];
-	for await (const group of sourceRun.reader.documents(true))
+	for await (const group of sourceRun.reader.documents({ isHashed: true }))
 		hashes.push(...map(group, 'contentHash'));
 	expect(hashes[0]).toBe(hashes[1]);
 	expect(hashes[2]).not.toBe(hashes[1]);
