@@ -22,13 +22,13 @@ export type StatusAdvice = Partial<
 	Record<number, string | ((failure: Failure) => string | undefined)>
 >;
 
-/** Details for the message and the advice of an error. */
+/** What the message and the advice of an error can name. */
 export interface AdviceContext {
 	statusAdvice?: StatusAdvice;
 	/** The record IDs in the path and body of the request. */
 	ids?: NamedId[];
-	/** If set, the error names this record instead of `ids`. */
-	missing?: NamedId;
+	/** The record that a 404 answer is about. If set, the error names only this record, not `ids`. */
+	missingRecord?: NamedId;
 	/** The option that limits the time of a request, with its collection. */
 	timeLimit?: string;
 }
@@ -38,13 +38,9 @@ export function apiError(
 	failure: Failure,
 	{ node, itemIndex, ...context }: AdviceContext & { node: INode; itemIndex?: number },
 ): NodeApiError {
-	const ids = context.missing ? [context.missing] : (context.ids ?? []);
-	const lacksRecordName = failure.missing === 'record' && UNNAMED_RECORD.test(failure.reason ?? '');
-	const names = ids.map(({ field, id }) => `${field.replaceAll('"', '')} ${id}`).join(' or ');
-	const namesRecord = lacksRecordName && names !== '';
-	const message = namesRecord ? `${names} was not found` : failureMessage(failure);
-	const advice = adviceFor(failure, { ...context, ids }, namesRecord);
-	const description = failureDescription(failure, advice);
+	const ids = context.missingRecord ? [context.missingRecord] : (context.ids ?? []);
+	const message = isMissingOneOf(ids, failure) ? notFoundMessage(ids) : failureMessage(failure);
+	const description = failureDescription(failure, adviceFor(failure, { ...context, ids }));
 	const httpCode = failure.status?.toString() ?? failure.code;
 	const shown = { message, description, httpCode, itemIndex };
 	const error = new NodeApiError(node, { message }, shown);
@@ -54,35 +50,45 @@ export function apiError(
 	return error;
 }
 
+/** Whether a record is missing that the server does not name, so that the error names `ids` instead. */
+const isMissingOneOf = (ids: NamedId[], failure: Failure): boolean =>
+	ids.length > 0 && failure.missing === 'record' && UNNAMED_RECORD.test(failure.reason ?? '');
+
+/** Matches a 404 reason that does not name the missing record. */
+const UNNAMED_RECORD = /^the requested record was not found$/i;
+
+function notFoundMessage(ids: NamedId[]): string {
+	const names = ids.map(({ field, id }) => `${field.replaceAll('"', '')} ${id}`);
+	return `${names.join(' or ')} was not found`;
+}
+
 /** Returns specific advice about a failure, or undefined. `failureDescription` replaces undefined with general advice. */
 function adviceFor(
 	failure: Failure,
 	{ statusAdvice, ids, timeLimit }: AdviceContext & { ids: NamedId[] },
-	namesRecord: boolean,
 ): string | undefined {
 	const { kind, status = 0 } = failure;
 	if (kind === 'timeout' && timeLimit !== undefined)
 		return `Raise ${timeLimit}, or check how busy the server is. It may still have done the work.`;
 	if (kind !== 'status') return undefined;
 	if (isBusy(failure)) return BUSY_ADVICE;
-	const given = statusAdvice?.[status];
-	const ofStatus = typeof given === 'function' ? given(failure) : given;
-	if (ofStatus !== undefined) return ofStatus;
+	const declared = statusAdvice?.[status];
+	const operationAdvice = typeof declared === 'function' ? declared(failure) : declared;
+	if (operationAdvice !== undefined) return operationAdvice;
 	const fields = uniq(ids.map(({ field }) => field)).join(' and ');
-	if (namesRecord) {
-		const cause = fields.includes('"Assistant"') ? ', it was never published' : '';
-		return `The server has no record with this ID${cause}, or the key may not see it. Check ${fields}.`;
-	}
+	if (isMissingOneOf(ids, failure)) return notFoundAdvice(fields);
 	// A wrong ID can be the reason for status 403.
 	if (status === 403) return `${FORBIDDEN_ADVICE}${fields && ` Also check ${fields}.`}`;
 	return undefined;
 }
 
+function notFoundAdvice(fields: string): string {
+	const cause = fields.includes('"Assistant"') ? ', it was never published' : '';
+	return `The server has no record with this ID${cause}, or the key may not see it. Check ${fields}.`;
+}
+
 const BUSY_ADVICE =
 	'The server makes all documents of this knowledgebase searchable anew, as its embedding model was changed. Until then it stores and processes nothing; Knowledgebase: Get tells its status. Run it again then.';
-
-/** Matches a 404 reason that does not name the missing record. */
-const UNNAMED_RECORD = /^the requested record was not found$/i;
 
 const FORBIDDEN_ADVICE =
 	"The server knows this key. A user's key runs no threads in private workspaces, an assistant's key only those of its assistant; a workspace's key creates and updates no knowledgebases, and stores no first document of one.";

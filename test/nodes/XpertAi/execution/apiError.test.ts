@@ -105,6 +105,6 @@ it('a request of a list in the editor fails with an error of its node', async ()
 
 it('the record that a 404 is about is named alone', () => {
 	const run = { field: '"Run"', id: '9' };
-	const { message } = apiError(missing, { node, ids, missing: run });
+	const { message } = apiError(missing, { node, ids, missingRecord: run });
 	expect(message).toBe('Run 9 was not found');
 });

@@ -53,10 +53,10 @@ function runAdvice(item: Item, { threadId = '' }: NoAnswer): AdviceContext {
 	if (item.has('assistantId'))
 		return {
 			statusAdvice,
-			missing: { field: '"Assistant"', id: item.filledText('assistantId') },
+			missingRecord: { field: '"Assistant"', id: item.filledText('assistantId') },
 		};
 	statusAdvice[404] = ASSISTANT_GONE;
-	return { statusAdvice, missing: { field: 'The assistant of thread', id: threadId } };
+	return { statusAdvice, missingRecord: { field: 'The assistant of thread', id: threadId } };
 }
 
 const PRIVATE_WORKSPACE =
