@@ -9,9 +9,12 @@ export const NUL = '\0';
 /** A file with at least one U+0000 per 1,000 characters is treated as binary, not as text. */
 const CHARACTERS_PER_NUL = 1000;
 
-/** Whether the first bytes of a file are text without U+0000, in UTF-8 or in the encoding that the file names. */
+/**
+ * Whether the first bytes of a file are text without U+0000. Tries the encoding of the byte order mark, or else UTF-8,
+ * and the charset of the MIME type.
+ */
 export function isTextHead(head: Buffer, mimeType: string): boolean {
-	const encodings = uniq([markedEncoding(head) ?? 'utf-8', charsetOf(mimeType) ?? 'utf-8']);
+	const encodings = uniq([markedEncoding(head) ?? 'utf-8', nonUtf8CharsetIn(mimeType) ?? 'utf-8']);
 	return encodings.some((encoding) => {
 		const text: unknown = attempt(() =>
 			new TextDecoder(encoding, { fatal: true }).decode(head, { stream: true }),
@@ -37,7 +40,12 @@ export class FileDecoder {
 		if (!isError(decoder)) this.decoder = decoder;
 	}
 
-	/** @param bytes unset at the end of the file */
+	/**
+	 * Decodes the next bytes.
+	 *
+	 * @param bytes omitted at the end of the file
+	 * @returns the text; `''` if bytes are not valid, now or before
+	 */
 	decode(bytes?: Uint8Array): string {
 		if (!this.isValid) return '';
 		// Without `stream: true`, some Node.js versions decode windows-1252 as Latin 1.
@@ -57,67 +65,75 @@ export class FileDecoder {
 		return this.nuls > 0;
 	}
 
-	/** Whether the file has more than ASCII, if its encoding is UTF-8: each other character has more bytes there. */
+	/** For UTF-8 only: whether the file has characters beyond ASCII. UTF-8 stores these in two or more bytes. */
 	get isBeyondAscii(): boolean {
 		return this.characters < this.bytes;
 	}
 
-	/** @throws NodeOperationError if what was decoded is no text */
+	/** @throws NodeOperationError if bytes are not valid in this encoding, or the file has too many U+0000 for a text */
 	checkText(item: Item, field: BinaryField): void {
-		const isText = !this.hadNul || this.nuls * CHARACTERS_PER_NUL < this.characters;
-		if (!this.isValid || !isText)
-			throwFileIssue(
-				item,
-				field,
-				`is not text in ${this.encoding.toUpperCase()}. ${ENCODING_ADVICE}`,
-			);
+		const hasFewNuls = !this.hadNul || this.nuls * CHARACTERS_PER_NUL < this.characters;
+		if (this.isValid && hasFewNuls) return;
+		const issue = `is not text in ${this.encoding.toUpperCase()}. ${ENCODING_ADVICE}`;
+		throwFileIssue(item, field, issue);
 	}
 }
 
 const ENCODING_ADVICE =
 	'Save it as UTF-8, or name its encoding in its MIME type, as in text/plain; charset=windows-1252';
 
-/** What takes a text, piece by piece. */
-interface TextTaker {
+/** Receives a text, piece by piece. */
+interface TextSink {
 	add(text: string): void;
 }
 
-/**
- * Decodes a file in one pass. If its MIME type names a charset, tries UTF-8 as well: see `isUtf8`.
- *
- * @param newTaker makes what takes the text. It is called for each encoding that is tried.
- * @returns the decoder of the encoding that the file has, and what has taken its text
- * @throws NodeOperationError if the file is not text
- */
-export async function decodeOnce<Taker extends TextTaker>(
-	item: Item,
-	field: BinaryField,
-	{ pieces, mimeType }: { pieces: AsyncIterable<Uint8Array>; mimeType: string },
-	newTaker: () => Taker,
-): Promise<{ decoder: FileDecoder; taker: Taker }> {
-	const newWay = (encoding: string) => ({ decoder: new FileDecoder(encoding), taker: newTaker() });
-	let [way, named]: Array<ReturnType<typeof newWay>> = [];
-	for await (const piece of withMark(pieces)) {
-		if (!way) {
-			const marked = markedEncoding(piece);
-			const charset = marked ? undefined : charsetOf(mimeType);
-			way = newWay(marked ?? 'utf-8');
-			named = charset === undefined ? undefined : newWay(charset);
-		}
-		for (const { decoder, taker } of compact([way, named])) taker.add(decoder.decode(piece));
-		if (!way.decoder.isValid && !named?.decoder.isValid) break;
-	}
-	way ??= newWay('utf-8');
-	for (const { decoder, taker } of compact([way, named])) taker.add(decoder.decode());
-	if (named && !isUtf8(way.decoder, named.decoder)) way = named;
-	way.decoder.checkText(item, field);
-	return way;
+/** One try to decode a file. */
+interface Decoding<Sink> {
+	decoder: FileDecoder;
+	sink: Sink;
 }
 
 /**
- * Whether a file is in UTF-8 although its MIME type names another charset, as sources often do that guess it or give
- * none. True if all bytes are valid UTF-8, and not only ASCII. If the charset is unknown, ASCII is enough. Texts in
- * other encodings are hardly ever valid UTF-8.
+ * Decodes a file in one pass. If only its MIME type names the encoding, tries UTF-8 as well (see `isUtf8`).
+ *
+ * @param newSink creates the receiver of the text. Each encoding that is tried gets its own.
+ * @returns the decoder of the right encoding, and the receiver that has all the text
+ * @throws NodeOperationError if the file is not text
+ */
+export async function decodeOnce<Sink extends TextSink>(
+	item: Item,
+	field: BinaryField,
+	{ pieces, mimeType }: { pieces: AsyncIterable<Uint8Array>; mimeType: string },
+	newSink: () => Sink,
+): Promise<Decoding<Sink>> {
+	const newDecoding = (encoding: string) => ({
+		decoder: new FileDecoder(encoding),
+		sink: newSink(),
+	});
+	let decodings: Array<Decoding<Sink>> = [];
+	for await (const piece of withMark(pieces)) {
+		if (decodings.length === 0) decodings = encodingsToTry(piece, mimeType).map(newDecoding);
+		for (const { decoder, sink } of decodings) sink.add(decoder.decode(piece));
+		if (decodings.every(({ decoder }) => !decoder.isValid)) break;
+	}
+	// An empty file has no first piece.
+	const [first = newDecoding('utf-8'), named] = decodings;
+	for (const { decoder, sink } of compact([first, named])) sink.add(decoder.decode());
+	const right = named && !isUtf8(first.decoder, named.decoder) ? named : first;
+	right.decoder.checkText(item, field);
+	return right;
+}
+
+/** A byte order mark is reliable. A charset of a MIME type is often wrong, so UTF-8 comes first. */
+function encodingsToTry(head: Uint8Array, mimeType: string): string[] {
+	const marked = markedEncoding(head);
+	return marked === undefined ? compact(['utf-8', nonUtf8CharsetIn(mimeType)]) : [marked];
+}
+
+/**
+ * Whether a file is in UTF-8 although its MIME type names another charset. Some sources only guess the charset. True if
+ * all bytes are valid UTF-8, and not only ASCII. If the charset is unknown, ASCII is enough. Texts in other encodings
+ * are hardly ever valid UTF-8.
  */
 const isUtf8 = (utf8: FileDecoder, named: FileDecoder) =>
 	utf8.isValid && (utf8.isBeyondAscii || !named.isKnown);
@@ -125,7 +141,7 @@ const isUtf8 = (utf8: FileDecoder, named: FileDecoder) =>
 /**
  * Yields the text of a binary field in chunks. Removes each U+0000 from the text.
  *
- * @param encoding the encoding of the file, from `decodeOnce`
+ * @param encoding the encoding of the file, from `decodeOnce`. Default: by its byte order mark, or else UTF-8
  * @throws NodeOperationError if the file is not valid text or cannot be read
  */
 export async function* decodedChunks(
@@ -147,11 +163,14 @@ export async function* decodedChunks(
 	decoder?.checkText(item, field);
 }
 
-/** Like `decodedChunks`. If the MIME type names a charset, the file is read twice, as the text has to come in order. */
+/**
+ * Like `decodedChunks`, but finds the encoding itself. If the MIME type names a charset, reads the file twice: first
+ * to find the encoding, then to yield the text.
+ */
 export async function* textChunks(item: Item, field: BinaryField): AsyncGenerator<string> {
 	const { mimeType } = field.binary;
 	let encoding: string | undefined;
-	if (charsetOf(mimeType) !== undefined) {
+	if (nonUtf8CharsetIn(mimeType) !== undefined) {
 		const pieces = binaryChunks(item, field);
 		const read = await decodeOnce(item, field, { pieces, mimeType }, () => ({ add: noop }));
 		({ encoding } = read.decoder);
@@ -162,7 +181,7 @@ export async function* textChunks(item: Item, field: BinaryField): AsyncGenerato
 /** Length of the longest byte order mark, in bytes. */
 const MARK_BYTES = 3;
 
-/** Yields the pieces of a file. The first one is long enough for a byte order mark, if the file is. */
+/** Yields the pieces of a file. Joins the first pieces until they are long enough for a byte order mark. */
 async function* withMark(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
 	let head: Buffer | undefined = Buffer.alloc(0);
 	for await (const piece of pieces) {
@@ -174,7 +193,7 @@ async function* withMark(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
 	if (head && head.length > 0) yield head;
 }
 
-/** The encoding that the byte order mark of a file shows, if it has one. */
+/** The encoding by the byte order mark of a file; undefined if the file has none. */
 function markedEncoding(head: Uint8Array): string | undefined {
 	const mark = Buffer.from(head.subarray(0, MARK_BYTES)).toString('latin1');
 	if (mark === '\xef\xbb\xbf') return 'utf-8';
@@ -182,8 +201,8 @@ function markedEncoding(head: Uint8Array): string | undefined {
 	return mark.startsWith('\xfe\xff') ? 'utf-16be' : undefined;
 }
 
-/** The charset in a MIME type, if it names another one than UTF-8. */
-function charsetOf(mimeType: string): string | undefined {
+/** The charset that a MIME type names; undefined if it names none, or UTF-8. */
+function nonUtf8CharsetIn(mimeType: string): string | undefined {
 	const [, charset = 'utf-8'] = /;\s*charset\s*=\s*["']?([^\s;"']+)/i.exec(mimeType) ?? [];
 	return /^utf-?8$/i.test(charset) ? undefined : charset;
 }

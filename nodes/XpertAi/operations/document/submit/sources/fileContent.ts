@@ -60,15 +60,14 @@ export async function textContent(
 	mimeType: string,
 	digest?: Hash,
 ): Promise<FileContent> {
-	const newTaker = () => new TakenContent(digest);
-	const { decoder, taker } = await decodeOnce(item, field, { pieces, mimeType }, newTaker).catch(
-		(error: unknown) => {
-			throw item.asError(error);
-		},
-	);
+	const newContent = () => new TakenContent(digest);
+	const read = decodeOnce(item, field, { pieces, mimeType }, newContent);
+	const { decoder, sink: taken } = await read.catch((error: unknown) => {
+		throw item.asError(error);
+	});
 	const { encoding, hadNul } = decoder;
-	if (taker.isBlank) return { content: Buffer.alloc(0), hadNul };
-	return { ...taker.asFile(() => encoded(decodedChunks(item, field, encoding))), hadNul };
+	if (taken.isBlank) return { content: Buffer.alloc(0), hadNul };
+	return { ...taken.asFile(() => encoded(decodedChunks(item, field, encoding))), hadNul };
 }
 
 /** Reads the content of a file that is not text. Without `digest`, reads no more of a large file than is needed. */
