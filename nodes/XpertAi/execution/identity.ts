@@ -15,24 +15,24 @@ import {
 } from '../payloads/identity';
 import { partsOf } from '../payloads/template';
 import {
-	identityForValueOf,
-	identityOf,
+	keepValueByParts,
+	expressionValueByParts,
 	type Place,
 	readsSibling,
 	templatesOf,
 } from './expressions';
 import { LOST_DIGITS_ISSUE, typedValue } from './fieldSchemas';
-import { givenFor, isBlank, isFilled, isNothing } from './given';
+import { givenFor, isBlank, isFilled } from './given';
 import { quoted } from './issueText';
 import type { Reader } from './reader';
 
 /** An item whose expressions are evaluated at its `place`. */
 type ItemReader = Reader & { place: Place };
 
-/** Reads the value of an identity field in its own type, or the part of it that is missing. */
+/** Reads an identity field without converting its type. Returns a `MissingPart` if a part of its expression is missing. */
 function valueOrMissing(item: ItemReader, name: string, options: IdentityOptions): unknown {
 	const [collection = '', ...path] = name.split('.');
-	// An expression may return the whole collection. n8n has no single fields then.
+	// An expression may return the whole collection. Then the node parameters contain no single field.
 	if (path.length > 0 && isExpression(item.node.parameters[collection])) {
 		const whole: unknown = jsonValue.safeParse(item.parameter(collection)).data;
 		return get(whole, path);
@@ -40,10 +40,10 @@ function valueOrMissing(item: ItemReader, name: string, options: IdentityOptions
 	const given = givenFor(item.node, name);
 	if (!isExpression(given)) return item.text(name);
 	item.throwIfFixedExpression(name);
-	return identityOf(item.place, given, name, name, options);
+	return expressionValueByParts(item.place, given, name, name, options);
 }
 
-/** Reads the value of an identity field as text, or the part of it that is missing. */
+/** Reads an identity field as text. Returns a `MissingPart` if a part of its expression is missing. */
 function textOrMissing(
 	item: ItemReader,
 	name: string,
@@ -53,44 +53,56 @@ function textOrMissing(
 	return value instanceof MissingPart ? value : item.asText(name, value);
 }
 
-/** Whether an identity field is filled in. In a collection that an expression returns, a missing value is not. */
+/** Whether an identity field is filled in. If an expression returns the collection, its result decides. */
 function isGiven(item: ItemReader, name: string): boolean {
 	const [collection = '', ...path] = name.split('.');
-	const isWhole = path.length > 0 && isExpression(item.node.parameters[collection]);
-	return isWhole ? textOrMissing(item, name, {}) !== '' : isFilled(item.node, name);
+	const isCollectionExpression = path.length > 0 && isExpression(item.node.parameters[collection]);
+	return isCollectionExpression ? textOrMissing(item, name, {}) !== '' : isFilled(item.node, name);
 }
 
 /* Errors about missing parts */
 
 const missingPartErrors = new WeakSet<object>();
 
-/** Whether an error is about a part that is missing. Such an item leaves unclear what the source contains. */
+/** Whether `throwMissingPart` threw an error. After such an error, it is unclear which documents the source contains. */
 export const isMissingPart = (error: unknown): boolean =>
 	isObject(error) && missingPartErrors.has(error);
 
-/** Throws an error about a part that is missing. */
+/**
+ * Throws an error about a part that is missing.
+ *
+ * @param howToCorrect the advice for an item that is not empty
+ */
 export function throwMissingPart(
 	item: ItemReader,
 	field: string,
 	missing: MissingPart,
 	howToCorrect = MISSING_PART_ADVICE,
 ): never {
-	const { code, gave, isAlone } = missing;
-	const part = `{{ ${code.length > 80 ? `${code.slice(0, 80)}…` : code} }}`;
-	const isEmpty = isNothing(gave) || (typeof gave === 'string' && gave.trim() === '');
-	const word = typeof gave === 'string' && !isEmpty ? missingPartIn(gave) : undefined;
-	const issue = isEmpty
-		? isAlone
-			? 'is empty: its expression gave nothing for this item'
-			: `lacks a part: ${part} gave nothing for this item`
-		: word === undefined
-			? `lacks a part: ${part} gave ${hasLostDigits(gave) ? 'a number without its last digits' : quoted(gave)}`
-			: missingValueIssue(word);
-	const advice = item.emptyItemAdvice ?? `${part} gave no value. ${howToCorrect}`;
+	const advice = item.emptyItemAdvice ?? `${shownCode(missing)} gave no value. ${howToCorrect}`;
+	const issue = missingPartIssue(missing);
 	const error = attempt(() => item.throwIssue({ field, issue, advice }));
 	missingPartErrors.add(error as object);
 	throw error as Error;
 }
+
+/** Returns what is wrong with the value that a part gave, as the end of a sentence. */
+function missingPartIssue(missing: MissingPart): string {
+	const { gave, isAlone } = missing;
+	const lacksPart = `lacks a part: ${shownCode(missing)} gave`;
+	if (isBlank(gave))
+		return isAlone
+			? 'is empty: its expression gave nothing for this item'
+			: `${lacksPart} nothing for this item`;
+	// A word such as `undefined` stands for a missing value.
+	const word = typeof gave === 'string' ? missingPartIn(gave) : undefined;
+	if (word !== undefined) return missingValueIssue(word);
+	return `${lacksPart} ${hasLostDigits(gave) ? 'a number without its last digits' : quoted(gave)}`;
+}
+
+/** Returns the code of a part as in an expression, in at most 80 characters. */
+const shownCode = ({ code }: MissingPart): string =>
+	`{{ ${code.length > 80 ? `${code.slice(0, 80)}…` : code} }}`;
 
 const MISSING_PART_ADVICE =
 	"Correct the expression, or leave such items out before. To read from a node further back, name that node: {{ $('Name of the Node').item.json.nameOfTheField }}";
@@ -98,7 +110,7 @@ const MISSING_PART_ADVICE =
 /* Keys and names */
 
 interface KeyOptions extends IdentityOptions {
-	/** Whether all users of the same key share a record. Then a word such as `undefined` in the key is rejected. */
+	/** Whether equal keys share a record. Then a key that contains a word such as `undefined` is rejected. */
 	isShared?: boolean;
 }
 
@@ -110,13 +122,14 @@ interface KeyOptions extends IdentityOptions {
 export function keyOf(item: ItemReader, name: string, options: KeyOptions = {}): string {
 	const found = textOrMissing(item, name, options);
 	const field = `"${item.labelOf(name)}"`;
-	const text = found instanceof MissingPart ? textOfMissing(item, name, found) : found;
-	if (text.trim() === '') item.throwIfExpression(name);
+	const text = found instanceof MissingPart ? throwMissingText(item, name, found) : found;
+	if (text.trim() === '') item.throwIfEmptyExpression(name);
 	return checkedKey(item, text, field, options);
 }
 
-/** Throws an error about a missing part. An object or an invalid date is rejected for its type. */
-function textOfMissing(item: ItemReader, name: string, missing: MissingPart): string {
+/** Throws an error about a missing part of a text. */
+function throwMissingText(item: ItemReader, name: string, missing: MissingPart): never {
+	// An object or an invalid date is no text: `asText` throws, and its error tells the type.
 	if (missing.isAlone && isObject(missing.gave)) item.asText(name, missing.gave);
 	return throwMissingPart(item, `"${item.labelOf(name)}"`, missing);
 }
@@ -149,37 +162,38 @@ export function checkedKey(
 	return issue === undefined ? key : item.throwIssue({ field, issue });
 }
 
-/** Each part of a name needs a sign: `tenant-` would be the source of all tenants without a name. */
-const NAME: KeyOptions = { everyPart: true };
+/** Each part of a name needs a visible character: all tenants without a name would share the source `tenant-`. */
+const SOURCE_NAME_OPTIONS: KeyOptions = { everyPart: true };
 
 /** The source name and the shard of an item. */
-export const sourceOf = (item: ItemReader) => ({
-	sourceName: keyIfGiven(item, 'sourceName', NAME) ?? '',
-	shard: item.has('options.shard') ? (keyIfGiven(item, 'options.shard', NAME) ?? '') : '',
+export const sourceNameAndShard = (item: ItemReader) => ({
+	sourceName: keyIfGiven(item, 'sourceName', SOURCE_NAME_OPTIONS) ?? '',
+	shard: item.has('options.shard')
+		? (keyIfGiven(item, 'options.shard', SOURCE_NAME_OPTIONS) ?? '')
+		: '',
 });
 
-/** Reads the key of a conversation. Strangers with the same key would share a conversation. */
+/** Reads the key of a conversation. Visitors with the same key share a conversation, so each part must be there. */
 export const conversationKeyOf = (item: ItemReader): string =>
 	keyOf(item, 'conversationKey', { everyPart: true, isShared: true });
 
-/* Optional fields that say which records are meant */
+/* Optional fields that select records */
 
 /**
- * Throws an error if the expression of an optional field lacks a part, or is blank. Without a value, other records
- * would be meant as well. In the tool of an agent, the model may leave out the value (`$fromAI`).
+ * Throws an error if the expression of an optional field lacks a part, or is blank. Without this value, the request
+ * would also select other records. A lone `$fromAI` may be blank, because the model of an agent may leave out the value.
  *
- * @param options whether each part of the expression needs a sign. The only part always needs one.
+ * @param options whether each part of the expression needs a visible character. A lone part always needs one.
  */
-export function throwIfMissing(item: ItemReader, name: string, options: IdentityOptions): void {
+export function throwIfPartMissing(item: ItemReader, name: string, options: IdentityOptions): void {
 	const given = givenFor(item.node, name);
 	if (!isExpression(given) || !isFilled(item.node, name) || readsSibling(given)) return;
-	const [, ...others] = partsOf(templatesOf(item.node)(given));
-	const everyPart = options.everyPart === true || others.length === 0;
-	const checked = { takesObjects: true, everyPart };
-	const missing = identityForValueOf(item.place, given, name, name, checked);
-	if (!(missing instanceof MissingPart)) return;
-	if (missing.isAlone && /^\$fromAI\b/i.test(missing.code) && isBlank(missing.gave)) return;
-	throwMissingPart(item, `"${item.labelOf(name)}"`, missing, OTHERS_ADVICE);
+	const parts = partsOf(templatesOf(item.node)(given));
+	const everyPart = options.everyPart === true || parts.length <= 1;
+	const value = keepValueByParts(item.place, given, name, name, { takesObjects: true, everyPart });
+	if (!(value instanceof MissingPart)) return;
+	if (value.isAlone && /^\$fromAI\b/i.test(value.code) && isBlank(value.gave)) return;
+	throwMissingPart(item, `"${item.labelOf(name)}"`, value, OTHERS_ADVICE);
 }
 
 const OTHERS_ADVICE =
@@ -190,7 +204,7 @@ const OTHERS_ADVICE =
 /**
  * Converts a value to a document version. Only numbers, dates and non-blank texts are versions.
  *
- * @returns undefined also for a text that stands for a missing value
+ * @returns undefined for any other value, and for a text that stands for a missing value, e.g. `null`
  */
 export function versionOf(value: unknown): string | undefined {
 	const text = typeof value === 'boolean' ? undefined : typedValue('string', value);
@@ -199,7 +213,9 @@ export function versionOf(value: unknown): string | undefined {
 }
 
 /**
- * Reads the version of a document; undefined if the field is empty, a part of it is missing, or it is true or false.
+ * Reads the version of a document.
+ *
+ * @returns undefined if the field is empty, lacks a part of its expression, or is true or false
  *
  * @throws NodeOperationError if the value has another type, e.g. a number without its last digits
  */
@@ -215,7 +231,7 @@ export const wantsVersion = isGiven;
 /* Fields that must not be Fixed */
 
 /**
- * Throws an error if a version is the same for all documents: their changes would never be seen.
+ * Throws an error if all documents have the same version. Then no document would ever count as changed.
  *
  * @param count the number of documents
  */
@@ -225,7 +241,7 @@ export function throwIfFixedVersion(item: ItemReader, name: string, count: numbe
 }
 
 /**
- * Throws an error if the key is the same for all documents of a source: each would replace the one before.
+ * Throws an error if all documents of a source have the same key. Then each document would replace the one before.
  *
  * @param count the number of documents of the source
  */
@@ -264,27 +280,27 @@ const FIXED_KEY_ADVICE =
 /* Addresses, folders and rows */
 
 /**
- * Reads a required text that says which one something is, such as an address.
+ * Reads and trims a required text that identifies something, e.g. the address of a file.
  *
  * @throws NodeOperationError if the text is empty or a part of it is missing
  */
 export function identityText(item: ItemReader, name: string): string {
 	const found = textOrMissing(item, name, {});
-	if (found instanceof MissingPart) return textOfMissing(item, name, found);
-	if (found.trim() === '') item.throwIfExpression(name);
+	if (found instanceof MissingPart) return throwMissingText(item, name, found);
+	if (found.trim() === '') item.throwIfEmptyExpression(name);
 	return found.trim();
 }
 
 /**
  * Returns the value of a field that may be empty.
  *
- * @param value from a collection (see `resolveParameter`)
- * @returns undefined if the only part of its expression is missing
- * @throws NodeOperationError if a part beside other text is missing
+ * @param value the value of the field, or a `MissingPart` (see `resolveParameter`)
+ * @returns undefined if the whole expression gave no value; an object that it gave instead
+ * @throws NodeOperationError if one part of several is missing
  */
 export function presentOrEmpty(item: ItemReader, field: string, value: unknown): unknown {
 	if (!(value instanceof MissingPart)) return value;
-	// An object is rejected for its type.
+	// The caller rejects an object, because of its type.
 	if (value.isAlone) return isObject(value.gave) ? value.gave : undefined;
 	return throwMissingPart(item, field, value);
 }
