@@ -54,8 +54,8 @@ export interface BinaryField {
 }
 
 /** The binary field that the parameter `binaryPropertyName` selects. */
-export const binaryOf = (item: Item): BinaryField =>
-	binaryNamed(item, FILE, item.text(FILE, 'data').trim());
+export const chosenBinaryField = (item: Item): BinaryField =>
+	binaryFieldNamed(item, FILE, item.text(FILE, 'data').trim());
 
 const FILE = 'binaryPropertyName';
 
@@ -65,11 +65,11 @@ const FILE = 'binaryPropertyName';
  *
  * @throws NodeOperationError if the item has no such field, or the expression of the parameter gives no list
  */
-export function binariesOf(item: Item, name: string): BinaryField[] {
+export function chosenBinaryFields(item: Item, name: string): BinaryField[] {
 	if (isExpression(givenFor(item.node, name)) && isNil(item.parameter(name)))
 		item.throwFieldIssue(name, GAVE_NOTHING, undefined, item.emptyItemAdvice ?? NO_FILE_ADVICE);
 	const names = uniq(item.setting<string[]>(name, namesValue));
-	return names.map((one) => binaryNamed(item, name, one));
+	return names.map((one) => binaryFieldNamed(item, name, one));
 }
 
 const GAVE_NOTHING = 'is empty: its expression gave nothing for this item';
@@ -77,7 +77,7 @@ const GAVE_NOTHING = 'is empty: its expression gave nothing for this item';
 const NO_FILE_ADVICE =
 	'Correct the expression. For an item without files, let it give an empty list.';
 
-function binaryNamed(item: Item, name: string, property: string): BinaryField {
+function binaryFieldNamed(item: Item, name: string, property: string): BinaryField {
 	const fields = item.input.binary ?? {};
 	const binary = Object.hasOwn(fields, property) ? fields[property] : undefined;
 	if (binary) {
@@ -108,14 +108,14 @@ export async function* binaryChunks(item: Item, field: BinaryField): AsyncGenera
 		id === undefined
 			? [await helpers.getBinaryDataBuffer(item.index, field.property)]
 			: await helpers.getBinaryStream(id);
-	for await (const chunk of await readStored(item, field, read)) yield chunk as Buffer;
+	for await (const chunk of await readOrThrowGone(item, field, read)) yield chunk as Buffer;
 }
 
 /**
  * Opens a binary field once. Gives its first 1,024 bytes, or fewer if the file is shorter, and all its pieces, from the
  * first byte on. Closes it at the end of `use`.
  */
-export async function openOnce<Result>(
+export async function openWithHead<Result>(
 	item: Item,
 	field: BinaryField,
 	use: (head: Buffer, pieces: AsyncIterable<Uint8Array>) => Promise<Result>,
@@ -158,12 +158,12 @@ export async function readUploadFile(item: Item, field: BinaryField): Promise<Up
 	return {
 		name: fileName || field.property,
 		mimeType,
-		content: await readStored(item, field, read),
+		content: await readOrThrowGone(item, field, read),
 	};
 }
 
 /** Reads a file. Fails, for example, if pinned data refers to a file that n8n has deleted. */
-async function readStored<Result>(
+async function readOrThrowGone<Result>(
 	item: Item,
 	field: BinaryField,
 	get: () => Promise<Result>,

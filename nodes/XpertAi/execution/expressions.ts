@@ -22,13 +22,13 @@ interface Read {
 }
 
 /** Returns what is known of the expressions of a node. n8n gives each execution a node object of its own. */
-const readsOf = memoize<(node: INode) => (expression: string) => Read | undefined>(() =>
+const simpleReadsOf = memoize<(node: INode) => (expression: string) => Read | undefined>(() =>
 	memoize((expression: string) => {
 		const steps = parseRead(expression);
 		return steps && { steps };
 	}),
 );
-readsOf.cache = new WeakMap();
+simpleReadsOf.cache = new WeakMap();
 
 /** Takes the expressions of a node apart, once each. */
 export const templatesOf = memoize<
@@ -49,7 +49,7 @@ function evaluate(
 	expression: string,
 	byN8n: () => unknown,
 ): unknown {
-	const read = readsOf(node)(expression);
+	const read = simpleReadsOf(node)(expression);
 	if (!read || read.isTrusted === false) return byN8n();
 	const found = readPath(context.getInputData()[index]?.json, read.steps);
 	if (!found) return byN8n();
@@ -61,14 +61,14 @@ function evaluate(
 }
 
 /** Evaluates an expression of a parameter, unless this was done before for this item. An error is not kept. */
-function once(place: Place, path: string, read: () => unknown): unknown {
+function evaluateOnce(place: Place, path: string, read: () => unknown): unknown {
 	const known = (place.known ??= new Map<string, unknown>());
 	if (!known.has(path)) known.set(path, read());
 	return known.get(path);
 }
 
 /** Returns the result of n8n. In an error, names the field that n8n shows to the user. */
-function named(field: string, read: () => unknown): unknown {
+function withFieldInError(field: string, read: () => unknown): unknown {
 	// A value may be an error as well.
 	const outcome = attempt(() => ({ value: read() }));
 	if (!isError(outcome)) return outcome.value;
@@ -100,31 +100,38 @@ function byN8n({ context, index, node }: Place, expression: string, path: string
  * @param path the path of the parameter
  * @param field the name of the parameter for error messages
  */
-export const valueOf = (place: Place, expression: string, path: string, field: string): unknown =>
-	once(place, path, () =>
-		named(field, () => evaluate(place, expression.slice(1), () => byN8n(place, expression, path))),
+export const expressionValue = (
+	place: Place,
+	expression: string,
+	path: string,
+	field: string,
+): unknown =>
+	evaluateOnce(place, path, () =>
+		withFieldInError(field, () =>
+			evaluate(place, expression.slice(1), () => byN8n(place, expression, path)),
+		),
 	);
 
 /** Evaluates an expression of a parameter part by part. Returns its value, or the part that is missing. */
-export const identityOf = (
+export const expressionValueByParts = (
 	place: Place,
 	expression: string,
 	path: string,
 	field: string,
 	options: IdentityOptions,
 ): unknown =>
-	once(place, `${path}, part by part`, () => {
+	evaluateOnce(place, `${path}, part by part`, () => {
 		const { context, index, node } = place;
 		const evaluatePart = (part: string): unknown =>
-			named(field, () =>
+			withFieldInError(field, () =>
 				evaluate(place, part, () => context.evaluateExpression(part, index) as unknown),
 			);
 		return identityValue(templatesOf(node)(expression), evaluatePart, options);
 	});
 
 /** Does the same as `identityOf`. A value that has all its parts is kept for `valueOf`, which would give the same. */
-export function identityForValueOf(...asked: Parameters<typeof identityOf>): unknown {
+export function keepValueByParts(...asked: Parameters<typeof expressionValueByParts>): unknown {
 	const [place, , path] = asked;
-	const value = identityOf(...asked);
-	return value instanceof MissingPart ? value : once(place, path, () => value);
+	const value = expressionValueByParts(...asked);
+	return value instanceof MissingPart ? value : evaluateOnce(place, path, () => value);
 }

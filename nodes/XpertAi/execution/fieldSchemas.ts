@@ -32,7 +32,7 @@ export function typedValue(type: 'string' | 'number' | 'boolean', raw: unknown):
  *
  * @param issueOf returns why the value is invalid; false if the value is valid
  */
-const converted = (
+const convertingSchema = (
 	convert: (raw: unknown) => unknown = identity,
 	issueOf: (value: unknown, raw: unknown) => string | false = () => false,
 ) =>
@@ -48,7 +48,7 @@ export const textValue = z.string().default('');
 export const LOST_DIGITS_ISSUE = 'must be text, as so large a number has lost its last digits';
 
 /** Converts numbers, booleans and dates to text. Rejects rounded integers and lone surrogates. */
-const stringSchema = converted(
+const stringSchema = convertingSchema(
 	(raw) => typedValue('string', raw),
 	(_, raw) => (hasLostDigits(raw) && LOST_DIGITS_ISSUE) || (isBroken(raw) && LONE_SURROGATE_ISSUE),
 );
@@ -60,9 +60,9 @@ const filledString = z.preprocess((raw) => (isBlank(raw) ? undefined : raw), str
 const asList = (raw: unknown) => (typeof raw === 'string' ? splitList(raw) : (raw ?? []));
 
 /** The issue of a thread ID that is not valid. All other IDs have `UUID_ISSUE`. */
-const CHOSEN_ID_ISSUE = 'must be an ID';
+const FREE_ID_ISSUE = 'must be an ID';
 
-export const isIdIssue = (issue: string) => issue === UUID_ISSUE || issue === CHOSEN_ID_ISSUE;
+export const isIdIssue = (issue: string) => issue === UUID_ISSUE || issue === FREE_ID_ISSUE;
 
 export const idsValue = z.preprocess(
 	asList,
@@ -70,7 +70,7 @@ export const idsValue = z.preprocess(
 		.array(
 			z
 				.unknown()
-				.transform(chosenId)
+				.transform(idFromInput)
 				.pipe(
 					z.string().refine(
 						(id) => isId(id),
@@ -87,19 +87,19 @@ export const namesValue = z.preprocess(asList, z.array(z.string().trim().min(1))
 /** Returns the schema of a field. The schema converts values, because an expression may return any type. */
 export const fieldSchema = memoize((field: INodeProperties): ZodTypeAny => {
 	const ofType = isIdField(field) ? idSchema : TYPE_SCHEMAS[field.type];
-	return ofType?.(field, field.typeOptions) ?? converted();
+	return ofType?.(field, field.typeOptions) ?? convertingSchema();
 });
 
 const idSchema = ({ name }: INodeProperties) =>
-	converted(
-		(raw) => chosenId(raw) || undefined,
+	convertingSchema(
+		(raw) => idFromInput(raw) || undefined,
 		(id) =>
 			typeof id === 'string' &&
 			!isId(id, name) &&
-			(name === CHOSEN_ID ? CHOSEN_ID_ISSUE : UUID_ISSUE),
+			(name === FREE_ID_FIELD ? FREE_ID_ISSUE : UUID_ISSUE),
 	);
 
-const ifGiven = (schema: ZodTypeAny) => converted().pipe(schema.optional());
+const optionalSchema = (schema: ZodTypeAny) => convertingSchema().pipe(schema.optional());
 
 type TypeOptions = INodeProperties['typeOptions'];
 
@@ -110,27 +110,27 @@ const TYPE_SCHEMAS: Partial<
 	json: () => jsonValue,
 	// n8n does not check `maxValue` for the result of an expression, so the schema does.
 	number: (_, { maxValue = Infinity } = {}) =>
-		converted(
+		convertingSchema(
 			(raw) => typedValue('number', raw),
 			(value) => typeof value === 'number' && value > maxValue && `must be at most ${maxValue}`,
 		),
-	boolean: () => converted((raw) => typedValue('boolean', raw)),
+	boolean: () => convertingSchema((raw) => typedValue('boolean', raw)),
 	string: ({ required }, { multipleValues } = {}) => {
-		if (multipleValues) return converted();
+		if (multipleValues) return convertingSchema();
 		return required ? filledString : stringSchema;
 	},
-	multiOptions: () => ifGiven(z.array(z.string())),
+	multiOptions: () => optionalSchema(z.array(z.string())),
 	// An expression may return the whole collection, as an object or as JSON text.
 	collection: ({ options }) => {
 		const group = groupSchema(options as INodeProperties[]).transform(ifFilled);
-		return jsonValue.pipe(converted(unlessEmptyList)).pipe(group.optional());
+		return jsonValue.pipe(convertingSchema(unlessEmptyList)).pipe(group.optional());
 	},
 	fixedCollection: ({ options }, { multipleValues } = {}) => {
 		const [{ name, values }] = options as [INodePropertyCollection];
 		const row = groupSchema(values);
 		const rows = z.array(row).transform((all) => ifFilled(all.filter((one) => !isEmpty(one))));
 		const content = z.object({ [name]: (multipleValues ? rows : row).optional() });
-		return ifGiven(content.transform((raw): unknown => raw[name]));
+		return optionalSchema(content.transform((raw): unknown => raw[name]));
 	},
 };
 
@@ -159,7 +159,7 @@ const ifFilled = (values: object) => (isEmpty(values) ? undefined : values);
  * Returns the ID in the value of an ID field. In a web address, the last UUID is the ID. A UUID in capital letters is
  * returned in small letters, because servers compare some IDs as text.
  */
-export function chosenId(raw: unknown): unknown {
+export function idFromInput(raw: unknown): unknown {
 	const value = isJsonObject(raw) && 'value' in raw ? raw.value : raw;
 	const given = typeof value === 'number' ? String(value) : value;
 	if (typeof given !== 'string') return given;
@@ -168,7 +168,7 @@ export function chosenId(raw: unknown): unknown {
 }
 
 /** This ID parameter does not require a UUID, because clients can choose thread IDs. */
-const CHOSEN_ID = 'threadId';
+const FREE_ID_FIELD = 'threadId';
 
 /**
  * Whether an ID is valid. A UUID is always valid. A thread ID may be any text, except:
@@ -180,7 +180,7 @@ const CHOSEN_ID = 'threadId';
  * @param name the name of the ID parameter
  */
 function isId(id: string, name?: string): boolean {
-	if (isUuid(id) || name !== CHOSEN_ID) return isUuid(id);
+	if (isUuid(id) || name !== FREE_ID_FIELD) return isUuid(id);
 	return !isBroken(id) && missingValueIn(id) === undefined && !/^\.\.?$/.test(id) && !isAddress(id);
 }
 

@@ -33,7 +33,7 @@ function listIn(text: string): unknown[] | undefined {
 export const ID_PLACEHOLDER = 'e.g. 335ccdfa-d2bb-4f15-9f4a-2b180f46d737';
 
 /** Properties of a field that override the defaults of the functions below. */
-type More = Partial<INodeProperties>;
+type Overrides = Partial<INodeProperties>;
 
 /**
  * Returns a function that builds fields of one type.
@@ -42,8 +42,8 @@ type More = Partial<INodeProperties>;
  * @param ofAll additional properties of every field
  */
 const fieldMaker =
-	(type: NodePropertyTypes, initial: NodeParameterValueType, ofAll?: More) =>
-	(name: string, displayName: string, description?: string, more?: More): INodeProperties => ({
+	(type: NodePropertyTypes, initial: NodeParameterValueType, ofAll?: Overrides) =>
+	(name: string, displayName: string, description?: string, more?: Overrides): INodeProperties => ({
 		displayName,
 		name,
 		type,
@@ -84,7 +84,7 @@ export function rowsField(
 	description: string,
 	rowName: string,
 	values: INodeProperties[],
-	more?: More,
+	more?: Overrides,
 ): INodeProperties {
 	return fieldMaker('fixedCollection', {})(name, displayName, description, {
 		typeOptions: { multipleValues: true },
@@ -107,7 +107,7 @@ export function choiceField<Value extends string>(
 	displayName: string,
 	description: string | undefined,
 	choices: Record<Value, Choice>,
-	more?: More,
+	more?: Overrides,
 ): INodeProperties {
 	const options = Object.entries<Choice>(choices).map(([value, choice]) => ({
 		value,
@@ -189,13 +189,13 @@ export const timeoutOption = (defaultSeconds = TIMEOUT_SECONDS) =>
 	});
 
 /** The maximum of the option Requests at Once. A proxy may reject more parallel requests. */
-const MOST_AT_ONCE = 20;
+const MAX_CONCURRENCY = 20;
 
 export const atOnceOption = numberField(
 	'concurrency',
 	'Requests at Once',
 	'How many items are worked on side by side; the output keeps their order',
-	{ typeOptions: { minValue: 1, maxValue: MOST_AT_ONCE, numberPrecision: 0 }, default: 1 },
+	{ typeOptions: { minValue: 1, maxValue: MAX_CONCURRENCY, numberPrecision: 0 }, default: 1 },
 );
 
 /** Sorts optional fields by display name, as n8n's linter requires. */

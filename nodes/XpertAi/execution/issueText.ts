@@ -54,7 +54,7 @@ const TYPE_NAMES: Record<string, string> = {
 export function fieldName(path: JsonPath, fieldNames: FieldNames): string {
 	const { fields, within = [], fieldByPath = {}, additional } = fieldNames;
 	const { parameter = fields ? 'Fields' : 'JSON Body' } = fieldNames;
-	if (path.length > 0 && isNamedIn(additional, path))
+	if (path.length > 0 && setsPath(additional, path))
 		return `"Additional Fields (JSON)" at ${pathText(path)}`;
 	if (!fields) return `"${parameter}"${path.length > 0 ? ` at ${pathText(path)}` : ''}`;
 	const ends = path.map((_, end) => path.slice(0, end + 1).join('.'));
@@ -72,9 +72,9 @@ function pathText(path: JsonPath): string {
 }
 
 /** Whether a JSON value sets the part at a path. `{ a: null }` also sets `a.b`, because null replaces all of `a`. */
-export function isNamedIn(value: unknown, [key, ...rest]: JsonPath): boolean {
+export function setsPath(value: unknown, [key, ...rest]: JsonPath): boolean {
 	if (key === undefined || !isPlainObject(value)) return value !== undefined;
-	return Object.hasOwn(value as object, key) && isNamedIn(get(value, [key]), rest);
+	return Object.hasOwn(value as object, key) && setsPath(get(value, [key]), rest);
 }
 
 /** Returns the fields along a path, outermost first. */

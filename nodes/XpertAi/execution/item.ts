@@ -20,7 +20,7 @@ import {
 	type NamedId,
 } from './apiError';
 import type { Place } from './expressions';
-import { chosenId } from './fieldSchemas';
+import { idFromInput } from './fieldSchemas';
 import { isIdField } from './fields';
 import { fieldName } from './issueText';
 import { resolveParameter } from './parameters';
@@ -108,7 +108,7 @@ export class Item extends Reader {
 		const parts = request.split(/[/"?]/);
 		return idPaths(this.fields).flatMap((path) => {
 			// A hidden field can contain a broken expression, so errors are ignored.
-			const id = chosenId(attempt(() => this.resolve(path.join('.'), '')));
+			const id = idFromInput(attempt(() => this.resolve(path.join('.'), '')));
 			const forms = typeof id === 'string' ? [id, encodeURIComponent(id.toWellFormed())] : [];
 			const isSent = id !== '' && forms.some((form) => parts.includes(form));
 			return isSent ? [{ field: fieldName(path, { fields: this.fields }), id: String(id) }] : [];
@@ -126,7 +126,7 @@ export class Item extends Reader {
 	}
 
 	/** Names this item in the message of an error that stops the workflow, if there are several items. */
-	namedIn(error: ItemError): ItemError {
+	nameItemIn(error: ItemError): ItemError {
 		if (!error.message.endsWith(this.suffix)) error.message += this.suffix;
 		return error;
 	}
@@ -142,7 +142,7 @@ export class Item extends Reader {
 	 *
 	 * @param facts more details for the output item
 	 */
-	failed(error: ItemError, facts: IDataObject = {}): INodeExecutionData {
+	failureOutput(error: ItemError, facts: IDataObject = {}): INodeExecutionData {
 		const { message, description, context } = error;
 		const { method, path, requestId } = (context.data ?? {}) as Partial<Failure>;
 		const httpCode = error instanceof NodeApiError && error.httpCode;

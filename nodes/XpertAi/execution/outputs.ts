@@ -52,7 +52,7 @@ export const isInChat = (context: IExecuteFunctions): boolean =>
 	!isTool(context) && 'isStreaming' in context && context.isStreaming();
 
 /** Replaces the description of an n8n error, because a streaming chat shows the description to visitors. */
-export function forChat(caught: unknown): unknown {
+export function hideReasonFromChat(caught: unknown): unknown {
 	if (!(caught instanceof NodeApiError || caught instanceof NodeOperationError)) return caught;
 	if (caught.description) caught.messages.push(caught.description);
 	caught.description = NO_ANSWER;
@@ -70,7 +70,7 @@ export function failureAsReply(error: ItemError): IDataObject {
  * @param item the first input item
  * @throws the failure if the node is not a tool, has no items, is stopped, or has Failures as Replies switched off
  */
-export function replyOrFail(
+export function replyOrThrow(
 	caught: unknown,
 	context: IExecuteFunctions,
 	item?: Item,
@@ -79,7 +79,7 @@ export function replyOrFail(
 	const mayReply = item && !isStopped && isTool(context);
 	if (mayReply && item.resolve('options.failuresAsReplies', true) !== false)
 		return [item.output(failureAsReply(item.asError(caught)))];
-	throw isInChat(context) ? forChat(caught) : caught;
+	throw isInChat(context) ? hideReasonFromChat(caught) : caught;
 }
 
 /**

@@ -3,7 +3,7 @@ import { isJsonObject } from '../payloads/json';
 export const PAGE_SIZE = 100;
 
 /** Returns a text that identifies a result. Prefers IDs, because other fields may change between requests. */
-function identityOf(result: unknown): string {
+function resultIdentity(result: unknown): string {
 	const { id, assistant_id, thread_id, namespace, key } = isJsonObject(result) ? result : {};
 	const place = namespace && key ? [namespace, key] : result;
 	return JSON.stringify([id, assistant_id, thread_id, place].find((one) => (one ?? '') !== ''));
@@ -25,7 +25,7 @@ export async function collectPages<Result>(
 		const page = await fetchPage({ limit, offset });
 		const known = results.size;
 		for (const result of page) {
-			const identity = identityOf(result);
+			const identity = resultIdentity(result);
 			if (!results.has(identity)) results.set(identity, result);
 		}
 		// Fewer results than `limit`: this is the last page.

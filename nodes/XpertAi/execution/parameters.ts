@@ -3,7 +3,7 @@ import { DateTime } from 'luxon';
 import { type INode, isExpression, type NodeParameterValueType } from 'n8n-workflow';
 
 import type { IdentityOptions } from '../payloads/identity';
-import { identityOf, type Place, valueOf } from './expressions';
+import { expressionValueByParts, type Place, expressionValue } from './expressions';
 import { findPath } from './given';
 
 /** Fields that are read by themselves, not together with their collection. */
@@ -75,6 +75,6 @@ function resolveValue(read: ParameterRead, given: unknown, path: string, field: 
 	const { place } = read;
 	const options = isInside ? FIELDS_IN_COLLECTIONS[field] : undefined;
 	return options
-		? identityOf(place, given, path, field, options)
-		: valueOf(place, given, path, field);
+		? expressionValueByParts(place, given, path, field, options)
+		: expressionValue(place, given, path, field);
 }

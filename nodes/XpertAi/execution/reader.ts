@@ -75,7 +75,7 @@ export class Reader {
 	) {}
 
 	/** Creates a reader of the given fields, for this item. */
-	with(fields: INodeProperties[], resolve: Reader['resolve']): Reader {
+	withFields(fields: INodeProperties[], resolve: Reader['resolve']): Reader {
 		return new Reader(this.node, fields, resolve, this.unsent, this.index, this.suffix);
 	}
 
@@ -102,7 +102,7 @@ export class Reader {
 	}
 
 	/** Throws an "is empty" error if a parameter is an expression. The caller checks that the result is empty. */
-	throwIfExpression(name: string, result?: unknown): void {
+	throwIfEmptyExpression(name: string, result?: unknown): void {
 		if (!isExpression(givenFor(this.node, name))) return;
 		const [gave, advice] = isNothing(result)
 			? ['nothing', this.emptyItemAdvice ?? EMPTY_EXPRESSION_ADVICE]
@@ -127,7 +127,7 @@ export class Reader {
 			this.throwFieldIssue(name, 'is nested too deeply');
 		}
 		const value = locatorValue(resolved);
-		if (isBlank(value) && this.fieldOf(name)?.required) this.throwIfExpression(name, value);
+		if (isBlank(value) && this.fieldOf(name)?.required) this.throwIfEmptyExpression(name, value);
 		return value;
 	}
 
@@ -312,6 +312,6 @@ groupSchema.cache = new WeakMap();
 export function textIfGiven(item: Reader, name: string): string | undefined {
 	if (!isFilled(item.node, name)) return undefined;
 	const text = item.text(name).trim();
-	if (text === '') item.throwIfExpression(name);
+	if (text === '') item.throwIfEmptyExpression(name);
 	return text;
 }

@@ -14,10 +14,10 @@ import { loggingProgress } from '../transport/clock';
 import { multipartBody } from '../transport/multipart';
 import { connectionsOf } from '../transport/request';
 import type { ItemError } from './apiError';
-import { binaryOf, readUploadFile } from './binary';
+import { chosenBinaryField, readUploadFile } from './binary';
 import { ADDITIONAL_FIELDS_JSON, type FieldValues, TIMEOUT_SECONDS } from './fields';
-import { throwIfMissing } from './identity';
-import { fieldName, type FieldNames, isNamedIn } from './issueText';
+import { throwIfPartMissing } from './identity';
+import { fieldName, type FieldNames, setsPath } from './issueText';
 import { Item } from './item';
 import {
 	type DeclaredOperation,
@@ -31,7 +31,7 @@ import {
 	type SendRequest,
 	simplified,
 } from './operation';
-import { addHints, asJson, mayContinue, rawOutput, readOutput, replyOrFail } from './outputs';
+import { addHints, asJson, mayContinue, rawOutput, readOutput, replyOrThrow } from './outputs';
 import { collectPages } from './paging';
 
 /**
@@ -54,7 +54,7 @@ export function mergeAdditionalFields<Body>(
 		return { value: item.check(schema, value, panel), fieldNames: panel };
 	const additional = item.setting(ADDITIONAL_FIELDS_JSON, freeForm.default({}), '');
 	const fieldNames = { ...panel, additional };
-	const taken = reserved.map((text) => text.split('.')).find((path) => isNamedIn(additional, path));
+	const taken = reserved.map((text) => text.split('.')).find((path) => setsPath(additional, path));
 	if (taken) item.throwIssue({ field: fieldName(taken, fieldNames), issue: RESERVED_ISSUE });
 	return { value: item.check(schema, deepMerged(value, additional), fieldNames), fieldNames };
 }
@@ -94,7 +94,7 @@ export async function runDeclared(
 			output.simplify ? simplified(simplify, json) : rawOutput(output, json),
 		);
 	};
-	const concurrency = onlyReads(operation) ? READS_AT_ONCE : atOnceOf(items);
+	const concurrency = onlyReads(operation) ? READS_AT_ONCE : concurrencyOf(items);
 	const output = await forEachItem(items, work, concurrency);
 	addHints(context, compact([answersHint?.(allAnswers)]));
 	return output;
@@ -119,7 +119,7 @@ const wholeNumber = z.number().int().min(1);
  * @param name the parameter that says so
  * @throws NodeOperationError if the parameter is invalid
  */
-export const atOnceOf = ([first]: Item[], name = 'options.concurrency'): number =>
+export const concurrencyOf = ([first]: Item[], name = 'options.concurrency'): number =>
 	first?.setting(name, wholeNumber) ?? 1;
 
 /**
@@ -140,8 +140,8 @@ export async function forEachItem(
 			output[item.index] = (await work(item)).map((json) => item.output(json));
 		} catch (caught) {
 			const error = item.asError(caught);
-			if (mayContinue(item.context)) output[item.index] = [item.failed(error)];
-			else errors.push(item.namedIn(error));
+			if (mayContinue(item.context)) output[item.index] = [item.failureOutput(error)];
+			else errors.push(item.nameItemIn(error));
 		}
 	};
 	await forEachConcurrently(items, atOnce, outputOf, () => errors.length === 0);
@@ -179,11 +179,12 @@ async function answersFor(item: Item, operation: DeclaredOperation) {
 	const { answer, ifEmpty, method, paging, repeatable, precheck, statusAdvice } = operation;
 	const { identifying = {}, timeoutSeconds: initialTimeout = TIMEOUT_SECONDS } = operation;
 	const paths = pathsOf(item, operation);
-	for (const [name, options] of Object.entries(identifying)) throwIfMissing(item, name, options);
+	for (const [name, options] of Object.entries(identifying))
+		throwIfPartMissing(item, name, options);
 	const timeoutMs = item.setting('options.timeout', timeoutSeconds, initialTimeout) * 1000;
 	// Checks all bodies before the first request, so that an item with an invalid body sends nothing.
 	const { bodies, fieldNames } = requestBodies(item, operation);
-	const file = operation.body?.isForm && (await readUploadFile(item, binaryOf(item)));
+	const file = operation.body?.isForm && (await readUploadFile(item, chosenBinaryField(item)));
 	const answers: Array<{ answer: unknown; asked?: unknown }> = [];
 	for (const values of paths) {
 		const checked = await precheck?.(item, values, timeoutMs);
@@ -202,7 +203,7 @@ async function answersFor(item: Item, operation: DeclaredOperation) {
 				const request = { method, path, body: sent, timeoutMs, schema, ...options };
 				return await item.call(request, { statusAdvice }, json);
 			};
-			const sendAll = paging ? pages : operation.sendBody;
+			const sendAll = paging ? collectListPages : operation.sendBody;
 			const given = await (sendAll ? sendAll(item, ask) : ask());
 			if (ifEmpty && isEqual(given, [])) await ifEmpty(item, values, timeoutMs);
 			answers.push({ answer: given, asked: value ?? values });
@@ -258,7 +259,10 @@ function pathsOf(item: Item, { path: template }: DeclaredOperation) {
 }
 
 /** Fetches the pages of a list. The parameters Return All and Limit set the number of results. */
-async function pages(item: Item, ask: (page: IDataObject) => Promise<unknown>): Promise<unknown[]> {
+async function collectListPages(
+	item: Item,
+	ask: (page: IDataObject) => Promise<unknown>,
+): Promise<unknown[]> {
 	const all = item.setting('returnAll', z.boolean());
 	const wanted = all ? Infinity : item.setting('limit', wholeNumber);
 	return await collectPages(async (page) => (await ask(page)) as unknown[], wanted);
@@ -285,7 +289,7 @@ export async function execute(
 		const progress = (minutes: number) => findLast(items, 'progress')?.progress?.(minutes);
 		return await loggingProgress(operation.execute({ context, items }), progress, context);
 	} catch (caught) {
-		return replyOrFail(caught, context, (items ?? itemsOf())[0]);
+		return replyOrThrow(caught, context, (items ?? itemsOf())[0]);
 	}
 }
 

@@ -2,7 +2,7 @@ import { compact, every, filter, groupBy, map, partition, some, sortBy, uniq } f
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { keyOf, sourceOf } from '../../execution/identity';
+import { keyOf, sourceNameAndShard } from '../../execution/identity';
 import type { Item } from '../../execution/item';
 import type { Execution } from '../../execution/operation';
 import { addHints, mayContinue } from '../../execution/outputs';
@@ -40,7 +40,7 @@ export async function switchAll(
 	const fail = (item: Item, caught: unknown) => {
 		const error = item.asError(caught);
 		if (!mayContinue(item.context)) throw error;
-		output.push(item.failed(error));
+		output.push(item.failureOutput(error));
 	};
 	const requested = items.flatMap((item) => {
 		try {
@@ -79,7 +79,7 @@ function noneHint(outcomes: IDataObject[]): string | undefined {
 /** The documents of an item, identified by key or by ID. */
 function requestedDocuments(item: Item) {
 	const knowledgebaseId = item.filledText('knowledgebaseId');
-	const { sourceName } = sourceOf(item);
+	const { sourceName } = sourceNameAndShard(item);
 	const isByKey = item.setting('documentsBy', identifiedBy) === 'key';
 	const key = isByKey ? keyOf(item, 'documentKey') : undefined;
 	const owner = keyOwner(knowledgebaseId, sourceName);

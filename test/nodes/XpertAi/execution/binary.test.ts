@@ -1,8 +1,8 @@
 import {
-	binariesOf,
-	binaryOf,
+	chosenBinaryFields,
+	chosenBinaryField,
 	documentExtension,
-	openOnce,
+	openWithHead,
 	readUploadFile,
 } from 'nodes/XpertAi/execution/binary';
 import { textField } from 'nodes/XpertAi/execution/fields';
@@ -24,20 +24,20 @@ describe('a binary field', () => {
 	};
 
 	it('is found by its name, with a type', () => {
-		expect(binaryOf(named(' data '))).toEqual({
+		expect(chosenBinaryField(named(' data '))).toEqual({
 			property: 'data',
 			binary: { ...binary.data, mimeType: 'application/pdf' },
 			parameter: 'Input Binary Field',
 		});
-		const both = binariesOf(named('other, data,other'), name);
+		const both = chosenBinaryFields(named('other, data,other'), name);
 		expect(both.map(({ property }) => property)).toEqual(['other', 'data']);
-		expect(binariesOf(named(['data']), name)).toHaveLength(1);
-		expect(binariesOf(named(''), name)).toEqual([]);
+		expect(chosenBinaryFields(named(['data']), name)).toHaveLength(1);
+		expect(chosenBinaryFields(named(''), name)).toEqual([]);
 	});
 
 	it.each(['none', 'constructor', '__proto__', 'toString'])('is not found by "%s"', (file) => {
 		const words = `"Input Binary Field" names "${file}", but the item has`;
-		for (const read of [binaryOf, (item: Item) => binariesOf(item, name)]) {
+		for (const read of [chosenBinaryField, (item: Item) => chosenBinaryFields(item, name)]) {
 			expect(thrownBy(() => read(named(file))).message).toBe(`${words} only data, other`);
 			expect(thrownBy(() => read(named(file, {}))).message).toBe(`${words} no binary field`);
 		}
@@ -66,7 +66,7 @@ describe('a binary field', () => {
 		['notes.constructor', undefined, 'application/octet-stream'],
 	])('%s has its document extension, if any, and its type', (fileName, extension, type) => {
 		const item = named('data', { binary: { data: { data: '', mimeType: '', fileName } } });
-		expect([documentExtension(fileName), binaryOf(item).binary.mimeType]).toEqual([
+		expect([documentExtension(fileName), chosenBinaryField(item).binary.mimeType]).toEqual([
 			extension,
 			type,
 		]);
@@ -80,7 +80,7 @@ it('no more is read of a file than its first bytes, where no more is wanted', as
 		throw new Error('reads on');
 	}
 	const stored = field('', { id: 'f' });
-	const head = await openOnce(
+	const head = await openWithHead(
 		itemWith(pieces()),
 		stored,
 		async (first) => await Promise.resolve(first),

@@ -7,7 +7,7 @@ import {
 	conversationKeyOf,
 	identityText,
 	keyOf,
-	sourceOf,
+	sourceNameAndShard,
 	versionIn,
 } from 'nodes/XpertAi/execution/identity';
 import type { Item } from 'nodes/XpertAi/execution/item';
@@ -176,13 +176,13 @@ const FIELDS: Field[] = [
 	{
 		label: '"Source Name"',
 		parameters: (sourceName) => ({ sourceName }),
-		read: (one) => sourceOf(one).sourceName,
+		read: (one) => sourceNameAndShard(one).sourceName,
 		everyPart: true,
 	},
 	{
 		label: '"Shard"',
 		parameters: (shard) => ({ options: { shard } }),
-		read: (one) => sourceOf(one).shard,
+		read: (one) => sourceNameAndShard(one).shard,
 		everyPart: true,
 	},
 	{

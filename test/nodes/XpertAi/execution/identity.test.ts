@@ -8,7 +8,7 @@ import {
 	keyIfGiven,
 	keyOf,
 	throwIfFixedVersion,
-	sourceOf,
+	sourceNameAndShard,
 	versionIn,
 	versionOf,
 	wantsVersion,
@@ -122,7 +122,7 @@ describe('a source', () => {
 			sourceName: '=t-{{ $json.a }}',
 			options: { shard: '={{ $json.b }} of 2' },
 		};
-		expect(sourceOf(itemWith(parameters, { a: 'x', b: 1 }))).toEqual({
+		expect(sourceNameAndShard(itemWith(parameters, { a: 'x', b: 1 }))).toEqual({
 			sourceName: 't-x',
 			shard: '1 of 2',
 		});
@@ -130,22 +130,26 @@ describe('a source', () => {
 			[{ a: '', b: 1 }, '"Source Name" lacks a part: {{ $json.a }}'],
 			[{ a: 'x', b: '' }, '"Shard" lacks a part: {{ $json.b }}'],
 		] as const)
-			expect(thrownBy(() => sourceOf(itemWith(parameters, json))).message).toContain(label);
+			expect(thrownBy(() => sourceNameAndShard(itemWith(parameters, json))).message).toContain(
+				label,
+			);
 	});
 
 	it('may have neither, and has no shard where the operation has none', () => {
-		expect(sourceOf(itemWith({}))).toEqual({ sourceName: '', shard: '' });
+		expect(sourceNameAndShard(itemWith({}))).toEqual({ sourceName: '', shard: '' });
 		const fields = submitFields.filter(({ name }) => name === 'sourceName');
 		const options = { shard: '={{ $json.none }}' };
-		expect(sourceOf(itemWith({ sourceName: 'a', options }, {}, fields)).shard).toBe('');
+		expect(sourceNameAndShard(itemWith({ sourceName: 'a', options }, {}, fields)).shard).toBe('');
 	});
 
 	it('may come from an expression that gives all options', () => {
 		const options = '={{ { shard: $json.part } }}';
-		expect(sourceOf(itemWith({ options }, { part: '1 of 2' })).shard).toBe('1 of 2');
+		expect(sourceNameAndShard(itemWith({ options }, { part: '1 of 2' })).shard).toBe('1 of 2');
 		const asText = '={{ JSON.stringify({ shard: $json.part }) }}';
-		expect(sourceOf(itemWith({ options: asText }, { part: '1 of 2' })).shard).toBe('1 of 2');
-		expect(sourceOf(itemWith({ options }, {})).shard).toBe('');
+		expect(sourceNameAndShard(itemWith({ options: asText }, { part: '1 of 2' })).shard).toBe(
+			'1 of 2',
+		);
+		expect(sourceNameAndShard(itemWith({ options }, {})).shard).toBe('');
 	});
 });
 

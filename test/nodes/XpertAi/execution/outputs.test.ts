@@ -10,10 +10,10 @@ import {
 	NO_ANSWER,
 	addHints,
 	failureAsReply,
-	forChat,
+	hideReasonFromChat,
 	isInChat,
 	isInLoop,
-	replyOrFail,
+	replyOrThrow,
 } from 'nodes/XpertAi/execution/outputs';
 import { apiError } from 'nodes/XpertAi/execution/apiError';
 import { contextWith, itemOf } from '../../support/context';
@@ -58,7 +58,7 @@ describe('a failed item', () => {
 	it.each(RULES)('is known to %s hosts, which keep all of it', (_, isFailed) => {
 		const error = apiError(failure, { node });
 		const facts = { outcome: 'rejected', of: undefined };
-		const item = itemAt('continueErrorOutput').failed(error, facts);
+		const item = itemAt('continueErrorOutput').failureOutput(error, facts);
 		expect(isFailed(item)).toBe(true);
 		const { message, description } = error;
 		expect(putOut({ ...item })).toEqual({
@@ -77,12 +77,12 @@ describe('a failed item', () => {
 
 	it('has no mark where it stays on the one output', () => {
 		const error = new NodeOperationError(node, 'no');
-		const item = itemAt('continueRegularOutput').failed(error, { outcome: 'rejected' });
+		const item = itemAt('continueRegularOutput').failureOutput(error, { outcome: 'rejected' });
 		expect(putOut(item)).toEqual({ error: 'no', details: { outcome: 'rejected' } });
 	});
 
 	it('leaves out what there is none of', () => {
-		const { json } = itemOf({}).failed(new NodeOperationError(node, 'no'));
+		const { json } = itemOf({}).failureOutput(new NodeOperationError(node, 'no'));
 		expect(json).toEqual({ error: 'no', details: {} });
 	});
 });
@@ -101,13 +101,13 @@ it.each([
 	],
 ])('visitors of a chat do not read the description of an error of %s', (_, errorOf) => {
 	const error = errorOf();
-	expect(forChat(error)).toBe(error);
+	expect(hideReasonFromChat(error)).toBe(error);
 	expect([error.description, error.messages.at(-1)]).toEqual([NO_ANSWER, 'for the builder']);
 });
 
 it('an error of another kind is thrown on as it is', () => {
 	const error = new Error('broken');
-	expect(forChat(error)).toBe(error);
+	expect(hideReasonFromChat(error)).toBe(error);
 	expect(error).not.toHaveProperty('description');
 });
 
@@ -141,7 +141,7 @@ it.each([
 		},
 	});
 	const [caught, json] = [new Error('no'), { output: 'no', status: 'failed' }];
-	expect(attempt(() => replyOrFail(caught, item.context, item))).toEqual(
+	expect(attempt(() => replyOrThrow(caught, item.context, item))).toEqual(
 		replies ? [{ json, pairedItem: { item: 0 } }] : caught,
 	);
 	expect(isInChat(item.context)).toBe(type === 'xpertAi');

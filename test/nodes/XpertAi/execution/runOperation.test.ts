@@ -8,7 +8,7 @@ import { Item } from 'nodes/XpertAi/execution/item';
 import { onlyReads, operationFields, simplified } from 'nodes/XpertAi/execution/operation';
 import type { DeclaredOperation } from 'nodes/XpertAi/execution/operation';
 import {
-	atOnceOf,
+	concurrencyOf,
 	bodyOf as readBody,
 	execute,
 	answerItems,
@@ -58,7 +58,7 @@ it.each<[string, boolean, Partial<DeclaredOperation>]>([
 
 it('one item runs at once, or as many as the option of the first says', () => {
 	const items = [3, 5].map((concurrency) => itemOf({ options: { concurrency } }));
-	expect([atOnceOf([]), atOnceOf(items)]).toEqual([1, 3]);
+	expect([concurrencyOf([]), concurrencyOf(items)]).toEqual([1, 3]);
 });
 
 const ID = '2f78e81b-096f-42ff-8ac0-8403fd81392d';

@@ -2,7 +2,11 @@ import type { INodeExecutionData } from 'n8n-workflow';
 import type { AnyZodObject } from 'zod';
 
 import { isFilled } from '../../../execution/given';
-import { sourceOf, throwIfFixedKey, throwIfFixedVersion } from '../../../execution/identity';
+import {
+	sourceNameAndShard,
+	throwIfFixedKey,
+	throwIfFixedVersion,
+} from '../../../execution/identity';
 import { quoted } from '../../../execution/issueText';
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
@@ -123,7 +127,7 @@ export function groupBySource(
 		item.checkSameCredential(first);
 		checkSettings(item);
 		const knowledgebaseId = item.filledText('knowledgebaseId');
-		const source = sourceOf(item);
+		const source = sourceNameAndShard(item);
 		const documents = readsAhead ? submission.read(item) : undefined;
 		const place = JSON.stringify([knowledgebaseId, source]);
 		const sourceRun =

@@ -70,12 +70,12 @@ function readFindChangesSettings(first: Item): SubmitSettings {
 function changedItems({ first, tally }: Submission): INodeExecutionData[] {
 	return [
 		...sortBy(tally.reports, 'item.index').flatMap(({ item, error, plan }) => {
-			if (error) return item.failed(error);
+			if (error) return item.failureOutput(error);
 			// No plan: the run stopped before it compared this document.
 			const isChanged = plan !== undefined && plan !== 'unchanged';
 			return isChanged ? { ...item.input, ...item.output(item.input.json) } : [];
 		}),
-		...tally.sourceErrors.map((error) => first.failed(error)),
+		...tally.sourceErrors.map((error) => first.failureOutput(error)),
 	];
 }
 

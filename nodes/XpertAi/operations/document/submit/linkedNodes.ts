@@ -6,7 +6,7 @@ import {
 	type NodeTypeAndVersion,
 } from 'n8n-workflow';
 
-import { chosenId } from '../../../execution/fieldSchemas';
+import { idFromInput } from '../../../execution/fieldSchemas';
 import { givenFor } from '../../../execution/given';
 import { quoted } from '../../../execution/issueText';
 import type { Item } from '../../../execution/item';
@@ -37,7 +37,7 @@ const WITH_PARAMETERS = { includeNodeParameters: true };
 function fixedValue({ parameters }: Parameters, name: SourceField): string | undefined {
 	const given = givenFor({ parameters }, name) ?? '';
 	if (isExpression(given)) return undefined;
-	return canonicalKey(String(name === 'knowledgebaseId' ? chosenId(given) : given));
+	return canonicalKey(String(name === 'knowledgebaseId' ? idFromInput(given) : given));
 }
 
 /** Whether a field has different values in two nodes. False if it is an expression in one of them. */

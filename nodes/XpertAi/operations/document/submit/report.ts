@@ -54,7 +54,7 @@ export function documentItem(report: DocumentReport, output: AnswerOutput): INod
 	const error = reportedError(report);
 	if (error) {
 		if (outcome === 'unknown') error.message = `${error.message}. ${MAY_BE_STORED}`;
-		return [item.failed(error, facts)];
+		return [item.failureOutput(error, facts)];
 	}
 	const isRaw = record && !output.simplify && outcome !== 'replaced';
 	if (!isRaw) return [item.output(omitBy(facts, isUndefined))];
@@ -99,7 +99,7 @@ export function outputItems(submission: Submission, seconds = 0): INodeExecution
 	if (settings.output !== 'summary')
 		return [
 			...sortBy(reports, 'item.index').flatMap((one) => documentItem(one, settings)),
-			...sourceErrors.map((error) => first.failed(error)),
+			...sourceErrors.map((error) => first.failureOutput(error)),
 			...missing.map((json) => first.output(json)),
 		];
 	const { dryRun } = settings;

@@ -4,7 +4,7 @@ import { type AnyZodObject, z } from 'zod';
 
 import type { FieldValues } from '../../../execution/fields';
 import { findPath } from '../../../execution/given';
-import type { sourceOf } from '../../../execution/identity';
+import type { sourceNameAndShard } from '../../../execution/identity';
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import type { AnswerOutput } from '../../../execution/outputs';
@@ -48,7 +48,7 @@ export const submitParameters = z.object({
 	}),
 });
 
-export type SourceSettings = ReturnType<typeof sourceOf>;
+export type SourceSettings = ReturnType<typeof sourceNameAndShard>;
 
 /**
  * Returns a function that checks an item. The function throws NodeOperationError if a setting of the item is not valid
@@ -95,7 +95,9 @@ export interface SubmitSettings
 export function readSubmitSettings(item: Item) {
 	const resolve: Reader['resolve'] = (name, initial) =>
 		item.has(name) ? item.resolve(name, initial) : initial;
-	const { mode, options, tuning } = item.with(submitFields, resolve).settings(submitParameters);
+	const { mode, options, tuning } = item
+		.withFields(submitFields, resolve)
+		.settings(submitParameters);
 	const { afterStoring, waitMinutes, ...others } = options;
 	const { batchSize, batchMegabytes, retryMinutes, timeout, ...tuned } = tuning;
 	return {

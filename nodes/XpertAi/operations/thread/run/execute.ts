@@ -12,7 +12,7 @@ import {
 	mayContinue,
 	NO_ANSWER,
 } from '../../../execution/outputs';
-import { atOnceOf } from '../../../execution/runOperation';
+import { concurrencyOf } from '../../../execution/runOperation';
 import type { NoAnswer } from '../../../runs/result';
 import type { Run } from '../../../runs/run';
 import { filterValuesIn, type RunKind } from '../../../runs/runBody';
@@ -54,7 +54,7 @@ export async function executeAsking(
 		const error = item.asError(caught);
 		const isStopped = context.getExecutionCancelSignal()?.aborted;
 		const stopsWorkflow = isReply ? isStopped : !mayContinue(context);
-		if (stopsWorkflow) stopError ??= item.namedIn(error);
+		if (stopsWorkflow) stopError ??= item.nameItemIn(error);
 		return error;
 	};
 	const work = items.map((item) => {
@@ -62,7 +62,7 @@ export async function executeAsking(
 		let isReply = false;
 		const request = attempt(() => {
 			if (waits) isReply = item.setting('options.failuresAsReplies', z.boolean(), isTool(context));
-			concurrency ??= atOnceOf([item], AT_ONCE);
+			concurrency ??= concurrencyOf([item], AT_ONCE);
 			return readRunRequest(item, kind, waits);
 		});
 		if (isError(request)) recordError(item, request, isReply);
@@ -107,7 +107,7 @@ function showFailure(chat: Chat, { context }: Item, failure: ItemError, isReply:
 /** Returns the output of a failed item: a reply, or an item with the error. */
 function failureOutput(item: Item, failure: ItemError, isReply: boolean): INodeExecutionData {
 	if (isReply) return item.output(failureAsReply(failure));
-	const failed = item.failed(failure);
+	const failed = item.failureOutput(failure);
 	// Without streaming, a chat shows the field `message`. On the error output, this field would overwrite the `message`
 	// of the input item.
 	if (failure.node?.onError !== 'continueErrorOutput') failed.json.message = NO_ANSWER;

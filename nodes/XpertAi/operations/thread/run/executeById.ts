@@ -4,7 +4,7 @@ import type { IDataObject } from 'n8n-workflow';
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import { readOutput } from '../../../execution/outputs';
-import { atOnceOf, forEachItem } from '../../../execution/runOperation';
+import { concurrencyOf, forEachItem } from '../../../execution/runOperation';
 import { cancelRunById } from '../../../runs/cancelRun';
 import { readStateById, waitById } from '../../../runs/runById';
 import type { RunIds } from '../../../threads/runsApi';
@@ -24,13 +24,13 @@ export type OperationById = 'getRun' | 'waitForRun' | 'cancelRun';
 export async function executeById({ items }: Execution, operation: OperationById) {
 	const work = async (item: Item) => {
 		// Throws if the option is invalid for this item.
-		atOnceOf([item], AT_ONCE);
+		concurrencyOf([item], AT_ONCE);
 		const ids = { threadId: item.filledText('threadId'), runId: item.filledText('runId') };
 		const isCancel = operation === 'cancelRun';
 		return [await (isCancel ? cancelRun(item, ids) : readAnswer(item, ids, operation))];
 	};
 	// An invalid option is reported by `work`, for each item.
-	const concurrency = attempt(() => atOnceOf(items, AT_ONCE));
+	const concurrency = attempt(() => concurrencyOf(items, AT_ONCE));
 	return await forEachItem(items, work, isError(concurrency) ? 1 : concurrency);
 }
 

@@ -2,11 +2,11 @@ import { findKey, isEmpty, isNil, map, truncate } from 'lodash';
 import { CHAT_TRIGGER_NODE_TYPE, type INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { binariesOf } from '../../../execution/binary';
+import { chosenBinaryFields } from '../../../execution/binary';
 import { typedValue } from '../../../execution/fieldSchemas';
 import type { FieldValues } from '../../../execution/fields';
 import { checkedKey, conversationKeyOf, throwMissingPart } from '../../../execution/identity';
-import { fieldName, type FieldNames, isNamedIn } from '../../../execution/issueText';
+import { fieldName, type FieldNames, setsPath } from '../../../execution/issueText';
 import type { Item } from '../../../execution/item';
 import { isInLoop, isTool, readOutput } from '../../../execution/outputs';
 import { mergeAdditionalFields } from '../../../execution/runOperation';
@@ -58,7 +58,7 @@ export function readRunRequest(item: Item, kind: RunKind, waits: boolean) {
 		options,
 		tuning,
 		waits,
-		attachments: kind === 'message' ? binariesOf(item, 'options.attachments') : [],
+		attachments: kind === 'message' ? chosenBinaryFields(item, 'options.attachments') : [],
 		title: options.title || startOfMessage || undefined,
 		...(waits ? readOutput(item) : { simplify: true }),
 	};
@@ -209,7 +209,7 @@ function checkFilterValues(item: Item, body: RunBody, fieldNames: FieldNames, ro
 	const values: FieldValues = { ...filterValuesIn(body) };
 	const fieldOf = (key: string) => {
 		const path = ['input', 'message', 'input', key];
-		const isAdditional = isNamedIn(fieldNames.additional, path);
+		const isAdditional = setsPath(fieldNames.additional, path);
 		return isAdditional ? fieldName(path, fieldNames) : rowName(key, item.labelOf(FILTERS));
 	};
 	const missingKey = findKey(values, (value) => [value].flat().some(isMissingText));

@@ -4,7 +4,7 @@ import { pick } from 'lodash';
 import {
 	type BinaryField,
 	MIME_TYPES,
-	openOnce,
+	openWithHead,
 	throwFileIssue,
 } from '../../../../execution/binary';
 import { NUL } from '../../../../execution/fileText';
@@ -55,7 +55,7 @@ async function readBinary(
 	named: FileType,
 	digest?: Hash,
 ): Promise<FileContent & { file: FileType }> {
-	return await openOnce(item, field, async (head, pieces) => {
+	return await openWithHead(item, field, async (head, pieces) => {
 		const detected = detectFormat(head, named, field);
 		if (detected.isOldOffice && !given.type) throwFileIssue(item, field, OLD_OFFICE);
 		const file = typeByContent(given, named, detected.extension);

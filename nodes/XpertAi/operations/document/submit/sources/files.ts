@@ -1,4 +1,4 @@
-import { binaryOf } from '../../../../execution/binary';
+import { chosenBinaryField } from '../../../../execution/binary';
 import type { Item } from '../../../../execution/item';
 import { readDocumentSettings } from './documentSettings';
 import { binaryDocument } from './fileDocument';
@@ -6,7 +6,7 @@ import type { FoundDocument } from './found';
 import { NAME_PARAMETER } from './text';
 
 export function readFile(item: Item): FoundDocument {
-	const field = binaryOf(item);
+	const field = chosenBinaryField(item);
 	const { fileName, directory = '' } = field.binary;
 	const name = item.text(NAME_PARAMETER).trim() || fileName || field.property;
 	const { record, missingMetadata } = readDocumentSettings(item, directory);
@@ -14,6 +14,6 @@ export function readFile(item: Item): FoundDocument {
 }
 
 export function pathOfFile(item: Item): string {
-	const { binary, property } = binaryOf(item);
+	const { binary, property } = chosenBinaryField(item);
 	return [binary.directory, binary.fileName || property].filter(Boolean).join('/');
 }

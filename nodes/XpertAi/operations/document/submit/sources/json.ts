@@ -2,7 +2,7 @@ import { omit } from 'lodash';
 import { z } from 'zod';
 
 import type { ItemError } from '../../../../execution/apiError';
-import { type BinaryField, binaryOf } from '../../../../execution/binary';
+import { type BinaryField, chosenBinaryField } from '../../../../execution/binary';
 import { textChunks } from '../../../../execution/fileText';
 import { checkedKey, versionOf } from '../../../../execution/identity';
 import { fieldName, type FieldNames, quoted } from '../../../../execution/issueText';
@@ -59,7 +59,7 @@ export function readJson(item: Item): FoundDocument[] {
 
 /** Reads the documents of a file of records, in groups. Yields an error for each unreadable record. */
 export async function* readRecords(item: Item): AsyncGenerator<Array<FoundDocument | ItemError>> {
-	const field = binaryOf(item);
+	const field = chosenBinaryField(item);
 	const readRecord = recordReader(item);
 	const path = textIfGiven(item, 'textField');
 	const documentOf = (read: FileRecord) => {
