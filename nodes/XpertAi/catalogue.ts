@@ -36,7 +36,7 @@ export const DEFAULT_RESOURCE = 'thread';
  * All operations of the node, by resource. n8n shows the resources and operations in this order. The first operation of
  * each resource is the preselected operation.
  */
-export const catalogue: Resource[] = resources({
+export const catalogue: Resource[] = buildResources({
 	document: [submit, findChanges, disable, enable, getStatus, startProcessing],
 	thread: [...runOperations, get, copy],
 	conversation: [
@@ -60,7 +60,7 @@ export const catalogue: Resource[] = resources({
  * Builds the resources. For example, the key `fileContext` gives the name "File Context", and the operation "Get Status"
  * in it the action "Get status file context".
  */
-function resources(operations: Record<string, Operation[]>): Resource[] {
+function buildResources(operations: Record<string, Operation[]>): Resource[] {
 	return map(operations, (all, value) => {
 		const name = startCase(value);
 		const actionOf = (one: Operation) => upperFirst(lowerCase(`${one.name} ${name}`));

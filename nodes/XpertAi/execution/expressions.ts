@@ -2,7 +2,7 @@ import { attempt, get, has, isError, isNil, isObject, memoize, set, toPath } fro
 import type { IExecuteFunctions, INode } from 'n8n-workflow';
 
 import { type IdentityOptions, identityValue, MissingPart } from '../payloads/identity';
-import { parseRead, readPath } from '../payloads/readPath';
+import { parseReadExpression, readPath } from '../payloads/readPath';
 import { parseTemplate } from '../payloads/template';
 
 /** Where expressions are evaluated: an item of an execution. */
@@ -16,7 +16,7 @@ export interface Place {
 
 /** An expression that only reads a value of the item. */
 interface Read {
-	steps: NonNullable<ReturnType<typeof parseRead>>;
+	steps: NonNullable<ReturnType<typeof parseReadExpression>>;
 	/** Whether n8n gave the same value for an item. Unset as long as no item has told. */
 	isTrusted?: boolean;
 }
@@ -24,7 +24,7 @@ interface Read {
 /** Returns what is known of the expressions of a node. n8n gives each execution a node object of its own. */
 const simpleReadsOf = memoize<(node: INode) => (expression: string) => Read | undefined>(() =>
 	memoize((expression: string) => {
-		const steps = parseRead(expression);
+		const steps = parseReadExpression(expression);
 		return steps && { steps };
 	}),
 );

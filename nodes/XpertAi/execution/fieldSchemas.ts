@@ -12,7 +12,7 @@ import { isoText } from '../payloads/dates';
 import { hasLostDigits, missingValueIn } from '../payloads/identity';
 import { EVERY_UUID, isUuid, UUID_ISSUE } from '../payloads/ids';
 import { LONE_SURROGATE_ISSUE } from '../payloads/loneSurrogates';
-import { Converting } from '../payloads/schemas';
+import { ConvertingSchema } from '../payloads/schemas';
 import { type FieldValues, filledOnly, isContainer, isIdField, splitList } from './fields';
 import { isBlank, isBroken, isNothing } from './given';
 
@@ -36,7 +36,7 @@ const convertingSchema = (
 	convert: (raw: unknown) => unknown = identity,
 	issueOf: (value: unknown, raw: unknown) => string | false = () => false,
 ) =>
-	new Converting(z.unknown(), (raw, reject) => {
+	new ConvertingSchema(z.unknown(), (raw, reject) => {
 		const value = isNothing(raw) ? undefined : convert(raw);
 		const issue = issueOf(value, raw);
 		if (issue) reject(issue);
@@ -140,7 +140,7 @@ const TYPE_SCHEMAS: Partial<
  */
 export const groupSchema = memoize((fields: INodeProperties[]) => {
 	const shape = Object.fromEntries(fields.map((field) => [field.name, fieldSchema(field)]));
-	return new Converting(z.object(shape), (given) => {
+	return new ConvertingSchema(z.object(shape), (given) => {
 		const parts = fields.map((field) => {
 			const value: unknown = given[field.name];
 			return isContainer(field) ? (value as FieldValues) : { [field.name]: value };

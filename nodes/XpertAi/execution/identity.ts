@@ -8,7 +8,7 @@ import {
 	type IdentityOptions,
 	keyIssue,
 	MissingPart,
-	missingPartIn,
+	missingWordIn,
 	missingValueIn,
 	sharedKeyIssue,
 	missingValueIssue,
@@ -95,7 +95,7 @@ function missingPartIssue(missing: MissingPart): string {
 			? 'is empty: its expression gave nothing for this item'
 			: `${lacksPart} nothing for this item`;
 	// A word such as `undefined` stands for a missing value.
-	const word = typeof gave === 'string' ? missingPartIn(gave) : undefined;
+	const word = typeof gave === 'string' ? missingWordIn(gave) : undefined;
 	if (word !== undefined) return missingValueIssue(word);
 	return `${lacksPart} ${hasLostDigits(gave) ? 'a number without its last digits' : quoted(gave)}`;
 }

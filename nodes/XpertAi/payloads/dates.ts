@@ -9,7 +9,7 @@ export const dateTime = z.string().datetime({
 });
 
 /** Matches a luxon DateTime that n8n has converted to text. */
-const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}[+-]\d\d:\d\d$/;
+const LUXON_TEXT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}[+-]\d\d:\d\d$/;
 
 /**
  * Converts a Date, a luxon DateTime, or a text that matches `DATE_TIME` to ISO 8601 in UTC. Returns anything else
@@ -17,7 +17,7 @@ const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}[+-]\d\d:\d\d$/;
  */
 export function utcText(raw: unknown): unknown {
 	const text = isoText(raw);
-	const isDate = typeof text === 'string' && (text !== raw || DATE_TIME.test(text));
+	const isDate = typeof text === 'string' && (text !== raw || LUXON_TEXT.test(text));
 	// A text can have the form of a date without being one, such as a day of a 13th month.
 	const utc = isDate && attempt(() => new Date(text).toISOString());
 	return typeof utc === 'string' ? utc : raw;

@@ -53,7 +53,7 @@ const documentWithFields = memoize((names: string) =>
 );
 
 /** Returns a document schema with only the fields that `value` has. */
-export function documentWith(value: unknown): typeof documentSchema {
+export function documentSchemaFor(value: unknown): typeof documentSchema {
 	const names = Object.keys(Object(value)).filter((name) =>
 		Object.hasOwn(documentSchema.shape, name),
 	);
@@ -63,7 +63,8 @@ export function documentWith(value: unknown): typeof documentSchema {
 
 export type DocumentRecord = z.infer<typeof documentSchema>;
 
-const AZURE = /^(s[eiprstv]|sig|spr|sip|srt|sdd|ses|sk[estv]|skoid|sktid|s[au]oid|scid)$/;
+const AZURE_PARAMETERS =
+	/^(s[eiprstv]|sig|spr|sip|srt|sdd|ses|sk[estv]|skoid|sktid|s[au]oid|scid)$/;
 
 /** Matches parameters such as `x-oss-date`. Parameters such as `x-oss-process` ask for another content. */
 const signedBy = (prefix: string) =>
@@ -72,7 +73,7 @@ const signedBy = (prefix: string) =>
 	);
 
 /** Matches the parameters of the older schemes, which differ in the names of the key and of the token. */
-const expiring = (keyId: string, token = '') =>
+const olderScheme = (keyId: string, token = '') =>
 	new RegExp(`^(signature|expires|${keyId}${token && `|${token}`})$`);
 
 /**
@@ -81,12 +82,12 @@ const expiring = (keyId: string, token = '') =>
  * - `needed`: the query parameters that identify the scheme
  * - `added`: matches the name of each query parameter that the scheme adds
  */
-export const SIGNATURES: Array<{ service: string; needed: string[]; added: RegExp }> = [
+export const SIGNATURE_SCHEMES: Array<{ service: string; needed: string[]; added: RegExp }> = [
 	{ service: 'Amazon S3', needed: ['x-amz-signature', 'x-amz-date'], added: /^x-amz-/ },
 	{
 		service: 'Amazon S3',
 		needed: ['signature', 'expires', 'awsaccesskeyid'],
-		added: expiring('awsaccesskeyid', 'x-amz-security-token'),
+		added: olderScheme('awsaccesskeyid', 'x-amz-security-token'),
 	},
 	{
 		service: 'CloudFront',
@@ -96,20 +97,20 @@ export const SIGNATURES: Array<{ service: string; needed: string[]; added: RegEx
 	{
 		service: 'CloudFront',
 		needed: ['signature', 'expires', 'key-pair-id'],
-		added: expiring('key-pair-id'),
+		added: olderScheme('key-pair-id'),
 	},
 	{ service: 'Google', needed: ['x-goog-signature', 'x-goog-date'], added: /^x-goog-/ },
 	{
 		service: 'Google',
 		needed: ['signature', 'expires', 'googleaccessid'],
-		added: expiring('googleaccessid'),
+		added: olderScheme('googleaccessid'),
 	},
-	{ service: 'Azure', needed: ['sv', 'sig'], added: AZURE },
+	{ service: 'Azure', needed: ['sv', 'sig'], added: AZURE_PARAMETERS },
 	{ service: 'Alibaba', needed: ['x-oss-signature', 'x-oss-expires'], added: signedBy('x-oss') },
 	{
 		service: 'Alibaba',
 		needed: ['signature', 'expires', 'ossaccesskeyid'],
-		added: expiring('ossaccesskeyid', 'security-token'),
+		added: olderScheme('ossaccesskeyid', 'security-token'),
 	},
 	{
 		service: 'Tencent',
@@ -120,7 +121,7 @@ export const SIGNATURES: Array<{ service: string; needed: string[]; added: RegEx
 	{
 		service: 'Huawei',
 		needed: ['signature', 'expires', 'accesskeyid'],
-		added: expiring('accesskeyid', 'x-obs-security-token'),
+		added: olderScheme('accesskeyid', 'x-obs-security-token'),
 	},
 	{
 		service: 'Volcengine',
@@ -138,7 +139,9 @@ export function unsignedAddress(address: string): string {
 	const nameOf = (parameter: string) => parameter.replace(/=.*/s, '').toLowerCase();
 	const parameters = query.split('&');
 	const names = parameters.map(nameOf);
-	const scheme = SIGNATURES.find(({ needed }) => needed.every((name) => names.includes(name)));
+	const scheme = SIGNATURE_SCHEMES.find(({ needed }) =>
+		needed.every((name) => names.includes(name)),
+	);
 	if (!scheme) return address;
 	const kept = parameters.filter((parameter) => !scheme.added.test(nameOf(parameter))).join('&');
 	return `${path}${kept && `?${kept}`}${fragment}`;

@@ -50,18 +50,18 @@ export function identityValue(
 		const isTaken = isWhole && isCollection(value) && takesObjects;
 		const isThere =
 			isTaken ||
-			(isValue(value) &&
+			(isScalar(value) &&
 				// A lone number is checked with the type of its field.
 				(isWhole || !hasLostDigits(value)) &&
-				!(everyPart && !hasSign(value)) &&
-				!holdsMissingWord(part, value, evaluate));
+				!(everyPart && !hasVisibleCharacter(value)) &&
+				!writesMissingWord(part, value, evaluate));
 		if (!isThere) return new MissingPart({ code: part.code, gave: value, isAlone });
 		values.set(part, value);
 	}
 	const [first] = parts;
-	if (first && !isAlone && ![...values.values()].some(hasSign))
+	if (first && !isAlone && ![...values.values()].some(hasVisibleCharacter))
 		return new MissingPart({ code: first.code, gave: '', isAlone: false });
-	return valueFrom(template, values, evaluate);
+	return assembleValue(template, values, evaluate);
 }
 
 /** The fixed text of a template, without n8n's treatment of escapes. */
@@ -71,12 +71,12 @@ function fixedText(template: Template): string {
 }
 
 /** Puts the values of the parts together, as n8n and JavaScript do it. */
-function valueFrom(
+function assembleValue(
 	template: Template,
 	values: Map<Template, unknown>,
 	evaluate: (expression: string) => unknown,
 ): unknown {
-	const inner = (piece: Template) => valueFrom(piece, values, evaluate);
+	const inner = (piece: Template) => assembleValue(piece, values, evaluate);
 	switch (template.kind) {
 		case 'fixed':
 			return template.escaped === undefined ? template.source : evaluate(template.escaped);
@@ -105,7 +105,7 @@ const isMoment = (value: unknown): value is Date | DateTime =>
 	isDate(value) || DateTime.isDateTime(value);
 
 /** Whether a value is a text, a number, `true` or `false`, or a valid date. */
-function isValue(value: unknown): boolean {
+function isScalar(value: unknown): boolean {
 	if (isMoment(value)) return !Number.isNaN(value.valueOf());
 	return ['string', 'boolean'].includes(typeof value) || isNumber(value);
 }
@@ -117,7 +117,7 @@ export const hasLostDigits = (value: unknown) =>
 	Number.isInteger(value) && !Number.isSafeInteger(value);
 
 /** Whether a value has a visible character. */
-const hasSign = (value: unknown) => /[^\s\p{Cc}\p{Cf}]/u.test(String(value));
+const hasVisibleCharacter = (value: unknown) => /[^\s\p{Cc}\p{Cf}]/u.test(String(value));
 
 /* Words for a missing value */
 
@@ -127,11 +127,11 @@ const MISSING_VALUES = new Set(['undefined', 'null', 'NaN', 'Invalid Date', 'Inv
 const OBJECT_AS_TEXT = /\[object [A-Z]\w*\]/;
 
 /** Matches `undefined`, `null` or `NaN` as a separate word. Skips names such as `john.null@example.com`. */
-const MISSING_PART =
+const SEPARATE_MISSING_WORD =
 	/(?<![\p{L}\p{N}])undefined(?![\p{L}\p{N}])|(?<![\p{L}\p{N}.])(?:null|NaN)(?![\p{L}\p{N}.])/u;
 
 /** Matches the texts of a missing value between other characters than letters and digits. */
-const MISSING_WORD =
+const EVERY_MISSING_WORD =
 	/\[object [A-Z]\w*\]|(?<![\p{L}\p{N}])(?:undefined|null|NaN|Invalid Date(?:Time)?)(?![\p{L}\p{N}])/gu;
 
 /** Returns a text that stands for a missing value, such as `null`, or the `[object Object]` in a longer text. */
@@ -139,20 +139,20 @@ export const missingValueIn = (text: string): string | undefined =>
 	MISSING_VALUES.has(text) ? text : OBJECT_AS_TEXT.exec(text)?.[0];
 
 /** Returns the same as `missingValueIn`. Finds `undefined`, `null` and `NaN` also in a text such as `chat-undefined`. */
-export const missingPartIn = (text: string): string | undefined =>
-	missingValueIn(text) ?? MISSING_PART.exec(text)?.[0];
+export const missingWordIn = (text: string): string | undefined =>
+	missingValueIn(text) ?? SEPARATE_MISSING_WORD.exec(text)?.[0];
 
 /**
  * Whether a part made a word such as `undefined` out of a missing value. A word in a text that the part reads is what
  * the source holds, e.g. in the file name `null-safety.md`.
  */
-function holdsMissingWord(
+function writesMissingWord(
 	{ isRead, reads }: TemplatePart,
 	value: unknown,
 	evaluate: (expression: string) => unknown,
 ): boolean {
 	if (isRead || typeof value !== 'string') return false;
-	const words = value.match(MISSING_WORD);
+	const words = value.match(EVERY_MISSING_WORD);
 	if (!words) return false;
 	const read = reads.flatMap((path) => evaluate(`{{ ${path} }}`));
 	const texts = read.filter((one) => typeof one === 'string').map((one) => one.toLowerCase());
@@ -175,7 +175,7 @@ export function keyIssue(key: string): string | undefined {
 
 /** Returns why a canonical key that several users may share is not valid. A part for a missing value makes it invalid. */
 export function sharedKeyIssue(key: string): string | undefined {
-	const missing = missingPartIn(key);
+	const missing = missingWordIn(key);
 	return keyIssue(key) ?? (missing && missingValueIssue(missing));
 }
 

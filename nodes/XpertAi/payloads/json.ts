@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { z } from 'zod';
 
 import { isoText } from './dates';
-import { Converting } from './schemas';
+import { ConvertingSchema } from './schemas';
 
 /**
  * Parses JSON. Integers that JavaScript would round become text, because they are usually IDs.
@@ -11,12 +11,12 @@ import { Converting } from './schemas';
  * @throws SyntaxError if the text is not JSON
  */
 export const exactJson = (text: string): unknown =>
-	JSON.parse(ROUNDABLE.test(text) ? exactNumbers(text) : text) as unknown;
+	JSON.parse(ROUNDABLE.test(text) ? quoteRoundedIntegers(text) : text) as unknown;
 
 /** Matches 16 digits in a row. `JSON.parse` may round such numbers. */
 const ROUNDABLE = /\d{16}/;
 
-function exactNumbers(json: string): string {
+function quoteRoundedIntegers(json: string): string {
 	let inString = false;
 	return json.replace(/\\.|"|-?\d[\d.eE+-]*/g, (token) => {
 		if (token === '"') inString = !inString;
@@ -27,7 +27,7 @@ function exactNumbers(json: string): string {
 }
 
 /** A schema that parses JSON text. Blank text and null become undefined. In an object, dates become text. */
-export const jsonValue = new Converting(z.unknown(), (raw, reject): unknown => {
+export const jsonValue = new ConvertingSchema(z.unknown(), (raw, reject): unknown => {
 	if (typeof raw !== 'string') return withIsoDates(raw) ?? undefined;
 	// `trim` also removes a byte order mark, which would make the JSON invalid.
 	const text = raw.trim();

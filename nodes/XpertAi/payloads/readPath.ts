@@ -20,7 +20,7 @@ const STEP =
  * @param expression without the leading `=`
  * @returns the steps below `$json`; undefined for any other expression
  */
-export function parseRead(expression: string): Step[] | undefined {
+export function parseReadExpression(expression: string): Step[] | undefined {
 	const path = BRACES.exec(expression)?.[1]?.trimEnd() ?? '';
 	const steps: Step[] = [];
 	for (let at = 0; at < path.length; at = STEP.lastIndex) {
@@ -50,8 +50,8 @@ export function readPath(json: unknown, steps: Step[]): { value: unknown } | und
 		if (property ? property.get !== undefined : key in parent) return undefined;
 		value = parent[key];
 	}
-	return isUnchanged(value) ? { value } : undefined;
+	return isPassedOnUnchanged(value) ? { value } : undefined;
 }
 
-const isUnchanged = (value: unknown): boolean =>
+const isPassedOnUnchanged = (value: unknown): boolean =>
 	isNil(value) || ['string', 'boolean'].includes(typeof value) || Number.isFinite(value);

@@ -34,7 +34,7 @@ export type Schema<Value> = z.ZodType<Value, z.ZodTypeDef, unknown>;
  * A schema that converts the values of another schema. Use it for values of each document, instead of `transform`: for
  * each value, `transform` makes a getter, which V8 keeps until a full garbage collection.
  */
-export class Converting<Given, Value> extends z.ZodType<Value, z.ZodTypeDef, unknown> {
+export class ConvertingSchema<Given, Value> extends z.ZodType<Value, z.ZodTypeDef, unknown> {
 	/** @param convert calls `reject` with the issue if the value is not valid */
 	constructor(
 		private readonly inner: Schema<Given>,

@@ -111,7 +111,7 @@ function parseTokens(source: string, tokens: Token[]): Template {
 	const operands = operandsOf(tokens);
 	if (operands) return { kind: 'sum', pieces: operands.map((one) => parseTokens(source, one)) };
 	if (tokens.length === 1) {
-		if (first.type === 'string') return literalText(code);
+		if (first.type === 'string') return literalPiece(code);
 		if (/^(?:0|[1-9]\d*)$/.test(code)) return { kind: 'number', value: Number(code) };
 		if (first.pieces) return { kind: 'literal', pieces: first.pieces };
 	}
@@ -120,7 +120,7 @@ function parseTokens(source: string, tokens: Token[]): Template {
 }
 
 /** The text of a string literal. n8n is asked for a text with escapes. */
-function literalText(code: string): Fixed {
+function literalPiece(code: string): Fixed {
 	const text = code.slice(1, -1);
 	return { kind: 'fixed', source: text, ...(/[\\\r]/.test(text) && { escaped: `{{ ${code} }}` }) };
 }
@@ -153,13 +153,13 @@ const TOKENS: Array<[Token['type'], RegExp]> = [
 	['sign', /\?\.(?!\d)|\+\+|--|[^\w\s`'"\\#@]/y],
 ];
 
-const REGEX = /\/(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/\w*/y;
+const REGEX_LITERAL = /\/(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/\w*/y;
 
 const OPENING = ['(', '[', '{'];
 const CLOSING = [')', ']', '}'];
 
 /** Words before an operand. */
-const OPERATORS = ['in', 'instanceof', 'typeof', 'void', 'delete', 'new', 'return', 'await'];
+const WORD_OPERATORS = ['in', 'instanceof', 'typeof', 'void', 'delete', 'new', 'return', 'await'];
 
 /**
  * Returns the tokens of JavaScript code, and where they end. Returns undefined if the code is not understood.
@@ -208,7 +208,7 @@ function nextToken(
 		const literal = templateLiteral(source, start);
 		return literal && token('template', literal.end, literal.pieces);
 	}
-	const regex = !endsOperand(before) && match(REGEX);
+	const regex = !endsOperand(before) && match(REGEX_LITERAL);
 	if (regex) return token('regex', start + regex.length);
 	for (const [type, form] of TOKENS) {
 		const text = match(form);
@@ -221,7 +221,9 @@ function nextToken(
 function endsOperand(token?: Token): boolean {
 	if (!token) return false;
 	const { type, text } = token;
-	return type === 'sign' ? CLOSING.includes(text) : !(type === 'word' && OPERATORS.includes(text));
+	return type === 'sign'
+		? CLOSING.includes(text)
+		: !(type === 'word' && WORD_OPERATORS.includes(text));
 }
 
 /** Takes a template literal apart. Returns undefined if it has no end, or if a `${…}` has no readable code. */
@@ -232,7 +234,7 @@ function templateLiteral(source: string, start: number) {
 		text.lastIndex = at;
 		// The form also matches nothing, so it always matches.
 		const [found] = text.exec(source) as RegExpExecArray;
-		if (found !== '') pieces.push(literalText(`\`${found}\``));
+		if (found !== '') pieces.push(literalPiece(`\`${found}\``));
 		at += found.length;
 		if (source[at] === '`') return { pieces, end: at + 1 };
 		// Without `${`, the text ends here, and there is no code.
@@ -244,10 +246,19 @@ function templateLiteral(source: string, start: number) {
 }
 
 /** Signs that bind more tightly than `+`. */
-const TIGHT = ['.', '?.', '*', '/', '%', '**', '!', '~'];
+const TIGHTER_THAN_PLUS = ['.', '?.', '*', '/', '%', '**', '!', '~'];
 
 /** Words that begin code which has another meaning without the rest of the expression. */
-const NO_OPERANDS = ['in', 'instanceof', 'function', 'class', 'async', 'await', 'yield', 'let'];
+const WORDS_OF_LARGER_CODE = [
+	'in',
+	'instanceof',
+	'function',
+	'class',
+	'async',
+	'await',
+	'yield',
+	'let',
+];
 
 /** Splits a sum into its operands. Returns undefined for other code. */
 function operandsOf(tokens: Token[]): Token[][] | undefined {
@@ -263,8 +274,8 @@ function operandsOf(tokens: Token[]): Token[][] | undefined {
 		}
 		const isBracket = OPENING.includes(text) || CLOSING.includes(text);
 		const isSign = ['+', '-'].includes(text) && !isBinary;
-		if (isOperator && !isBracket && !isSign && !TIGHT.includes(text)) return undefined;
-		if (depth === level && NO_OPERANDS.includes(text)) return undefined;
+		if (isOperator && !isBracket && !isSign && !TIGHTER_THAN_PLUS.includes(text)) return undefined;
+		if (depth === level && WORDS_OF_LARGER_CODE.includes(text)) return undefined;
 		(operands.at(-1) as Token[]).push(token);
 	}
 	const isSum = operands.length > 1 && operands.every((one) => one.length > 0);
@@ -274,7 +285,7 @@ function operandsOf(tokens: Token[]): Token[][] | undefined {
 /* What code reads */
 
 /** Methods of other nodes' output that only read. */
-const READING = ['first', 'last', 'all', 'itemMatching'];
+const READING_METHODS = ['first', 'last', 'all', 'itemMatching'];
 
 /** Functions whose answer is read, e.g. what a model gives. */
 const FROM_AI = ['$fromAI', '$fromAi', '$fromai'];
@@ -313,7 +324,7 @@ function readEnd(tokens: Token[], start: number): number | undefined {
 			end = bracket + 2;
 		} else if (isDot && tokens[end + 2]?.type === 'word') {
 			if (textAt(end + 3) !== '(') end += 2;
-			else if (READING.includes(textAt(end + 2) as string)) end = closingAt(end + 3);
+			else if (READING_METHODS.includes(textAt(end + 2) as string)) end = closingAt(end + 3);
 			// A method computes, so the path ends before it.
 			else return end;
 		} else return end;

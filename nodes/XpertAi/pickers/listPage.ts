@@ -14,7 +14,7 @@ import { listAnswer } from '../transport/answer';
 import { connectionOf } from '../transport/request';
 
 /** What the editor asks of a list. */
-interface Asked {
+interface ListRequest {
 	/** The text in the search box; empty for no filter. */
 	filter: string;
 	/** The number of entries on the pages before. */
@@ -47,7 +47,7 @@ export async function searchList(
 	paginationToken = '0',
 ): Promise<INodeListSearchResult> {
 	const { send } = await connectionOf(context);
-	const fetchList: Asked['fetchList'] = async (path, body, resultsKey) => {
+	const fetchList: ListRequest['fetchList'] = async (path, body, resultsKey) => {
 		const request = { method: 'POST', path, repeatable: true } as const;
 		const schema = listAnswer(resultsKey);
 		const asked = { ...request, body: JSON.stringify(body), schema };
@@ -57,11 +57,13 @@ export async function searchList(
 }
 
 /** Fetches and filters all assistants, because the server cannot search them by name. */
-async function searchAssistants({ context, filter, fetchList }: Asked) {
+async function searchAssistants({ context, filter, fetchList }: ListRequest) {
 	const all = await collectPages(async (page) => await fetchList('/assistants/search', page));
-	const entries = distinct(all.flatMap(assistantEntry));
+	const entries = withDistinctNames(all.flatMap(assistantEntry));
 	if (entries.length === 0)
-		throw operationError(context.getNode(), NO_ASSISTANT, { description: WHERE_ASSISTANTS_ARE });
+		throw operationError(context.getNode(), NO_ASSISTANT_MESSAGE, {
+			description: NO_ASSISTANT_ADVICE,
+		});
 	const isWanted = (entry: INodeListSearchItems) =>
 		`${entry.name} ${entry.value}`.toLowerCase().includes(filter.toLowerCase());
 	return { results: entries.filter(isWanted) };
@@ -69,20 +71,20 @@ async function searchAssistants({ context, filter, fetchList }: Asked) {
 
 /** Returns a list of conversations that fetches one page. `idKey`: the field that identifies a conversation. */
 function conversationsBy(idKey: 'threadId' | 'id') {
-	return async ({ context, filter, offset, fetchList }: Asked) => {
+	return async ({ context, filter, offset, fetchList }: ListRequest) => {
 		const page = { limit: PAGE_SIZE, offset, search: filter || undefined };
 		const body = { order: { updatedAt: 'DESC' }, ...page };
 		const found = await fetchList('/conversations/search', body, 'items');
 		const next = found.length === PAGE_SIZE ? String(offset + PAGE_SIZE) : undefined;
 		const zone = context.getTimezone();
 		const entries = found.flatMap((one) => conversationEntry(one, idKey, zone));
-		return { results: distinct(entries), paginationToken: next };
+		return { results: withDistinctNames(entries), paginationToken: next };
 	};
 }
 
-const NO_ASSISTANT = 'This key may use no assistant';
+const NO_ASSISTANT_MESSAGE = 'This key may use no assistant';
 
-const WHERE_ASSISTANTS_ARE =
+const NO_ASSISTANT_ADVICE =
 	'Publish one on the server, or enter the key of its workspace in the credential.';
 
 /** An entry of a list. `aliases`: texts that may tell it from entries with the same name, best first. */
@@ -96,7 +98,7 @@ interface ListEntry {
  * Removes entries with duplicate IDs. To each name that occurs more than once, adds the first alias that no other entry
  * of this name has, or else the start of the ID.
  */
-function distinct(all: ListEntry[]): INodeListSearchItems[] {
+function withDistinctNames(all: ListEntry[]): INodeListSearchItems[] {
 	const entries = uniqBy(all, 'value');
 	const named = groupBy(entries, 'name');
 	return entries.map((entry) => {

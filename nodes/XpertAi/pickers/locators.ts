@@ -4,7 +4,7 @@ import { ID_PLACEHOLDER } from '../execution/fields';
 import type { ListName } from './listPage';
 
 /** Selects a knowledgebase by ID, because the contract has no endpoint that lists knowledgebases. */
-export const knowledgebaseLocator: INodeProperties = locator(
+export const knowledgebaseLocator: INodeProperties = idLocator(
 	'knowledgebaseId',
 	'Knowledgebase',
 	'Its ID is in the output of Knowledgebase: Create, and in the address of its page on the server',
@@ -16,7 +16,7 @@ export function threadLocator(description = 'The thread'): INodeProperties {
 }
 
 /** Selects the thread of an existing run. The default is the `threadId` of the input item. */
-export const threadOfRun: INodeProperties = {
+export const threadOfRunLocator: INodeProperties = {
 	...threadLocator('The thread of the run: the threadId of Start Run, of the trigger or of a run'),
 	default: { mode: 'id', value: '={{ $json.threadId }}' },
 };
@@ -39,14 +39,14 @@ export const conversationLocator: INodeProperties = listLocator(
 	'searchConversations',
 );
 
-export const fileLocator: INodeProperties = locator(
+export const fileLocator: INodeProperties = idLocator(
 	'fileId',
 	'File',
 	'The storageFileId that File Context: Upload gave. Xpert AI servers answer 403 to any other ID.',
 	'Enter the storageFileId that File Context: Upload gave',
 );
 
-function locator(
+function idLocator(
 	name: string,
 	displayName: string,
 	description: string,
@@ -72,7 +72,7 @@ function listLocator(
 	description: string,
 	searchListMethod: ListName,
 ): INodeProperties {
-	const byId = locator(name, displayName, description);
+	const byId = idLocator(name, displayName, description);
 	const typeOptions = { searchListMethod, searchable: true };
 	return {
 		...byId,
@@ -87,12 +87,12 @@ function listLocator(
 /* The imports are dynamic, because most n8n processes never call these methods. */
 
 export const listSearch = {
-	searchAssistants: searchOf('searchAssistants'),
-	searchThreads: searchOf('searchThreads'),
-	searchConversations: searchOf('searchConversations'),
+	searchAssistants: searchMethod('searchAssistants'),
+	searchThreads: searchMethod('searchThreads'),
+	searchConversations: searchMethod('searchConversations'),
 } satisfies Record<ListName, unknown>;
 
-function searchOf(list: ListName) {
+function searchMethod(list: ListName) {
 	return async function search(this: ILoadOptionsFunctions, ...args: [string?, string?]) {
 		return await (await import('./listPage')).searchList(this, list, ...args);
 	};

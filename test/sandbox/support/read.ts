@@ -1,6 +1,6 @@
 import { isPlainObject, mapValues, pick } from 'lodash';
-import { SUMMARY as CONVERSATION_SUMMARY } from '../../../nodes/XpertAi/operations/conversation/shared';
-import { SUMMARY as KNOWLEDGEBASE_SUMMARY } from '../../../nodes/XpertAi/operations/knowledgebase/fields';
+import { CONVERSATION_SUMMARY as CONVERSATION_SUMMARY } from '../../../nodes/XpertAi/operations/conversation/shared';
+import { KNOWLEDGEBASE_SUMMARY as KNOWLEDGEBASE_SUMMARY } from '../../../nodes/XpertAi/operations/knowledgebase/fields';
 import { isJustCreated } from '../../../nodes/XpertAi/threads/lockRecord';
 import { failureReason, missingIn } from '../../../nodes/XpertAi/transport/answer';
 import { endpoints } from '../../../sandbox/routes';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { declare } from '../../execution/operation';
-import { filterBody, IDENTIFYING } from './search';
+import { assistantFilterBody, IDENTIFYING_FILTERS } from './search';
 
 export const count = declare({
 	value: 'count',
@@ -10,8 +10,8 @@ export const count = declare({
 	endpoint: 'E9',
 	description: 'Count the assistants you may use',
 	route: 'POST /assistants/count',
-	body: filterBody,
-	identifying: IDENTIFYING,
+	body: assistantFilterBody,
+	identifying: IDENTIFYING_FILTERS,
 	repeatable: true,
 	answer: z.number({ message: 'it is not a number' }),
 	shape: (answer) => [{ count: answer as number }],

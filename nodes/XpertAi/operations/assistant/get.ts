@@ -27,7 +27,7 @@ function assistantSummary(assistant: IDataObject): IDataObject {
 		description,
 		workspaceId: get(assistant, 'metadata.workspaceId', null),
 		knowledgebaseIds: Object.keys(get(assistant, 'config.options.knowledge', {}) ?? {}),
-		filterValues: filterConditions(get(assistant, 'config.agentConfig.retrievals')),
+		filterValues: filterValuesFromRun(get(assistant, 'config.agentConfig.retrievals')),
 		stateVariables: get(assistant, 'config.agentConfig.stateVariables', []),
 		waitsBefore: get(assistant, 'config.agentConfig.interruptBefore', []),
 		updatedAt,
@@ -35,7 +35,7 @@ function assistantSummary(assistant: IDataObject): IDataObject {
 }
 
 /** A filter condition whose value comes from a run of the assistant. Excludes conditions with a constant value. */
-const condition = z.object({
+const conditionOnRun = z.object({
 	field: z.string(),
 	operator: z.string(),
 	value: z.object({ selector: z.string() }),
@@ -45,10 +45,10 @@ const condition = z.object({
  * Lists the values that knowledgebase filters take from a run of the assistant. Filters of workflow steps are missing,
  * because servers do not return them.
  */
-function filterConditions(retrievals: unknown): IDataObject[] {
+function filterValuesFromRun(retrievals: unknown): IDataObject[] {
 	return Object.entries(retrievals ?? {}).flatMap(([knowledgebaseId, retrieval]) =>
 		conditionsIn(get(retrieval, 'filtering.fixed')).flatMap((one) => {
-			const { data } = condition.safeParse(one);
+			const { data } = conditionOnRun.safeParse(one);
 			if (!data) return [];
 			const { field, operator, value } = data;
 			const { selector } = value;

@@ -5,7 +5,7 @@ import { declare } from '../../execution/operation';
 import { assistantFilter } from '../../payloads/bodies';
 
 /** The request body of the operations "Get Many" and "Count". */
-export const filterBody = {
+export const assistantFilterBody = {
 	fields: [
 		fieldCollection('filters', [
 			textField('slug', 'Slug', 'Short name of the assistant, as in its address', {
@@ -25,7 +25,7 @@ export const filterBody = {
 };
 
 /** The filters of both operations that say which assistants are meant. */
-export const IDENTIFYING = { 'filters.slug': {}, 'filters.workspaceId': {} };
+export const IDENTIFYING_FILTERS = { 'filters.slug': {}, 'filters.workspaceId': {} };
 
 export const search = declare({
 	value: 'search',
@@ -34,7 +34,7 @@ export const search = declare({
 	endpoint: 'E7',
 	description: 'Get the assistants you may use',
 	route: 'POST /assistants/search',
-	body: filterBody,
-	identifying: IDENTIFYING,
+	body: assistantFilterBody,
+	identifying: IDENTIFYING_FILTERS,
 	paging: {},
 });

@@ -1,7 +1,7 @@
 import { fieldCollection, idField } from '../../execution/fields';
 import { declare } from '../../execution/operation';
 import { conversation } from '../../payloads/bodies';
-import { SUMMARY, titleField } from './shared';
+import { CONVERSATION_SUMMARY, titleField } from './shared';
 
 const fields = [
 	idField('xpertId', 'Assistant ID', 'ID of the assistant the conversation belongs to'),
@@ -20,7 +20,7 @@ export const create = declare({
 		schema: conversation,
 		reserved: ['id', 'createdById'],
 	},
-	simplify: SUMMARY,
+	simplify: CONVERSATION_SUMMARY,
 	answer: ['id', 'threadId'],
 	// Imported at the first execution, because most n8n processes never run the node.
 	sendBody: async (...given) =>

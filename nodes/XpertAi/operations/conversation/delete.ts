@@ -7,7 +7,7 @@ import { conversationRecord } from '../../payloads/bodies';
 import { conversationLocator } from '../../pickers/locators';
 import { anyAnswer } from '../../transport/answer';
 import { buildPath } from '../../transport/api';
-import { isMissing, readConversation } from './shared';
+import { isMissingConversation, readConversation } from './shared';
 
 export const deleteConversation = declare({
 	value: 'delete',
@@ -23,7 +23,7 @@ export const deleteConversation = declare({
 			'Whether to delete it also while a run is under way, which then ends',
 		),
 	],
-	precheck: async (item, ...asked) => unlessRunning(await readConversation(item, ...asked), item),
+	precheck: async (item, ...asked) => checkNotRunning(await readConversation(item, ...asked), item),
 	sendBody: async (item, send) => {
 		try {
 			return await send();
@@ -75,8 +75,8 @@ async function deleteMessages(item: Item): Promise<void> {
  * Throws if a run is in progress, because the deletion would break this run. The option "Delete While Running" allows
  * the deletion. A missing conversation gives `affected: 0`.
  */
-function unlessRunning(answer: unknown, item: Item): PrecheckResult {
-	if (isMissing(answer)) return { answer: { affected: 0 } };
+function checkNotRunning(answer: unknown, item: Item): PrecheckResult {
+	if (isMissingConversation(answer)) return { answer: { affected: 0 } };
 	const isRunning = conversationRecord.parse(answer).status === 'busy';
 	if (!isRunning || item.setting('options.deleteWhileRunning', z.boolean())) return {};
 	throw item.operationError(

@@ -1,7 +1,7 @@
 import { recordAbout } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import { conversationLocator } from '../../pickers/locators';
-import { SUMMARY, existingConversation } from './shared';
+import { CONVERSATION_SUMMARY, existingConversation } from './shared';
 
 export const get = declare({
 	value: 'get',
@@ -12,5 +12,5 @@ export const get = declare({
 	ids: [conversationLocator],
 	answer: recordAbout('conversation'),
 	precheck: existingConversation((answer) => ({ answer })),
-	simplify: SUMMARY,
+	simplify: CONVERSATION_SUMMARY,
 });

@@ -20,7 +20,7 @@ export const rate = declare({
 		idField('runId', 'Run ID', 'ID of the run whose answer is rated, in place of the last one'),
 	],
 	identifying: { 'options.runId': {} },
-	precheck: selectAnswer,
+	precheck: findAnswerToRate,
 	body: {
 		fields: [
 			choiceField('rating', 'Rating', 'What people think of the answer', RATINGS),
@@ -44,7 +44,7 @@ const latestAnswer = z
  * Finds the answer to rate, and throws if there is none. Checks that the role is `ai`, because servers also accept a
  * rating of a question.
  */
-async function selectAnswer(
+async function findAnswerToRate(
 	item: Item,
 	path: PathValues,
 	timeoutMs: number,

@@ -11,7 +11,7 @@ import {
 import type { FieldValues } from '../../execution/fields';
 import { declare } from '../../execution/operation';
 import { conversationSearch } from '../../payloads/bodies';
-import { SUMMARY } from './shared';
+import { CONVERSATION_SUMMARY } from './shared';
 
 const filters = [
 	idField('xpertId', 'Assistant ID', 'ID of the assistant the conversation is with'),
@@ -55,7 +55,7 @@ export const search = declare({
 	statusAdvice: {
 		500: 'Xpert AI servers answer this way to fields and operators they do not know. Check "Additional Fields (JSON)": operators in "where" start with $, e.g. {"title": {"$ilike": "%invoice%"}}.',
 	},
-	simplify: SUMMARY,
+	simplify: CONVERSATION_SUMMARY,
 });
 
 function withWhereAndOrder({ order, search: text, ...where }: FieldValues): FieldValues {

@@ -8,7 +8,7 @@ import { recordAbout } from '../../transport/answer';
 import { buildPath } from '../../transport/api';
 
 /** The fields that Simplify keeps of a conversation. */
-export const SUMMARY = splitList(
+export const CONVERSATION_SUMMARY = splitList(
 	'id, threadId, title, status, error, xpertId, createdAt, updatedAt',
 );
 
@@ -17,7 +17,7 @@ export const titleField = textField('title', 'Title', 'Title shown in the list o
 });
 
 /** Whether an answer is empty, which means that the conversation does not exist. */
-export const isMissing = (answer: unknown) => isJsonObject(answer) && isEmpty(answer);
+export const isMissingConversation = (answer: unknown) => isJsonObject(answer) && isEmpty(answer);
 
 /**
  * Reads a conversation, to check that it exists. Without this check, an update would create a missing conversation. A
@@ -43,7 +43,7 @@ export const readConversation = async (...[item, path, timeoutMs]: Parameters<Pr
 export function existingConversation(evaluate: (answer: unknown) => PrecheckResult): Precheck {
 	return async (item, ...asked) => {
 		const answer = await readConversation(item, ...asked);
-		if (!isMissing(answer)) return evaluate(answer);
+		if (!isMissingConversation(answer)) return evaluate(answer);
 		throw item.operationError(
 			`There is no conversation with this ID${item.suffix}`,
 			'Check "Conversation": it takes the conversationId that Conversation: Create, a run or the trigger gave.',

@@ -2,7 +2,7 @@ import { recordAbout } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import { conversationTitle } from '../../payloads/bodies';
 import { conversationLocator } from '../../pickers/locators';
-import { SUMMARY, existingConversation, titleField } from './shared';
+import { CONVERSATION_SUMMARY, existingConversation, titleField } from './shared';
 
 export const update = declare({
 	value: 'update',
@@ -18,5 +18,5 @@ export const update = declare({
 	repeatable: true,
 	precheck: existingConversation(() => ({})),
 	answer: recordAbout('conversation'),
-	simplify: SUMMARY,
+	simplify: CONVERSATION_SUMMARY,
 });

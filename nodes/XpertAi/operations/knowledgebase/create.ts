@@ -4,7 +4,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { knowledgebase } from '../../payloads/knowledgebase';
 import { declare } from '../../execution/operation';
 import { fieldCollection } from '../../execution/fields';
-import { STATUS_ADVICE, SUMMARY, nameField, optionalFields } from './fields';
+import { STATUS_ADVICE, KNOWLEDGEBASE_SUMMARY, nameField, optionalFields } from './fields';
 
 export const create = declare({
 	value: 'create',
@@ -17,7 +17,7 @@ export const create = declare({
 		schema: knowledgebase,
 	},
 	statusAdvice: STATUS_ADVICE,
-	simplify: SUMMARY,
+	simplify: KNOWLEDGEBASE_SUMMARY,
 	answer: ['id'],
 	answersHint: (answers) => (answers.some(lacksModel) ? NO_MODEL_HINT : undefined),
 });

@@ -14,7 +14,7 @@ import { KNOWLEDGEBASE_TYPES, METADATA_TYPES, PERMISSIONS } from '../../payloads
 import { parserConfigField } from '../shared/fields';
 
 /** The fields of a knowledgebase in simplified output. */
-export const SUMMARY = splitList(
+export const KNOWLEDGEBASE_SUMMARY = splitList(
 	'id, name, type, permission, description, workspaceId, documentNum, createdAt, updatedAt',
 );
 
@@ -103,11 +103,11 @@ export const clearFields = choiceField(
 export const STATUS_ADVICE: StatusAdvice = {
 	400: ({ reason = '' }) => (/^name exist/i.test(reason) ? NAME_IN_USE : undefined),
 	403: "A workspace's key creates and updates no knowledgebases: use the key of a user or an assistant.",
-	404: ({ reason = '' }) => find(UNKNOWN_PARTS, (_, start) => reason.startsWith(start)),
+	404: ({ reason = '' }) => find(UNKNOWN_ID_ADVICE, (_, start) => reason.startsWith(start)),
 };
 
 /** Advice for IDs in the body that the server does not know, by the start of its reason. */
-const UNKNOWN_PARTS: Record<string, string> = {
+const UNKNOWN_ID_ADVICE: Record<string, string> = {
 	'Copilot not set': 'Check "Copilot ID" and "Model" in "Embedding Model".',
 	'Workspace ': 'Check "Workspace ID".',
 };

@@ -4,7 +4,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { recordAbout } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import { knowledgebaseLocator } from '../../pickers/locators';
-import { SUMMARY } from './fields';
+import { KNOWLEDGEBASE_SUMMARY } from './fields';
 
 /** Reads a knowledgebase with an empty update, because servers have no route for reading a knowledgebase. */
 export const getKnowledgebase = declare({
@@ -19,14 +19,14 @@ export const getKnowledgebase = declare({
 	statusAdvice: {
 		403: "A workspace's key may not read what is in a workspace: use the key of a user or an assistant. Or the knowledgebase belongs to another workspace.",
 	},
-	simplify: knowledgebaseState,
+	simplify: knowledgebaseSummary,
 	answer: recordAbout('knowledgebase'),
 });
 
 /** The simplified output. `nextEmbeddingModel` is set while the server rebuilds the index. */
-function knowledgebaseState(answer: IDataObject): IDataObject {
+function knowledgebaseSummary(answer: IDataObject): IDataObject {
 	return {
-		...pick(answer, SUMMARY, 'status', 'metadataSchema', 'embeddingRebuildError'),
+		...pick(answer, KNOWLEDGEBASE_SUMMARY, 'status', 'metadataSchema', 'embeddingRebuildError'),
 		embeddingModel: get(answer, 'copilotModel.model') ?? null,
 		nextEmbeddingModel: get(answer, 'pendingCopilotModel.model') ?? null,
 	};

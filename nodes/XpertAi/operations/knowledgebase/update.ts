@@ -5,7 +5,13 @@ import { recordAbout } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import { knowledgebaseLocator } from '../../pickers/locators';
 import { fieldCollection, type FieldValues } from '../../execution/fields';
-import { STATUS_ADVICE, SUMMARY, clearFields, nameField, optionalFields } from './fields';
+import {
+	STATUS_ADVICE,
+	KNOWLEDGEBASE_SUMMARY,
+	clearFields,
+	nameField,
+	optionalFields,
+} from './fields';
 
 export const update = declare({
 	value: 'update',
@@ -21,7 +27,7 @@ export const update = declare({
 	},
 	repeatable: true,
 	statusAdvice: STATUS_ADVICE,
-	simplify: SUMMARY,
+	simplify: KNOWLEDGEBASE_SUMMARY,
 	answer: recordAbout('knowledgebase'),
 	answersHint: (answers) => (some(answers, { status: 'rebuilding' }) ? REBUILDING_HINT : undefined),
 });

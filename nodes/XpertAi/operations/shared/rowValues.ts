@@ -17,7 +17,7 @@ export interface Row {
 }
 
 /** What becomes of a row without a value. `undefined` leaves out the row. */
-interface WithoutValue {
+interface EmptyRowHandlers {
 	/** Returns the value of a row whose `content` is empty. */
 	whenEmpty: () => unknown;
 	/** Returns the value of a row whose `content` lacks a part. */
@@ -34,7 +34,7 @@ export function valuesOfRows(
 	item: Item,
 	label: string,
 	rows: unknown,
-	{ whenEmpty, whenMissing }: WithoutValue,
+	{ whenEmpty, whenMissing }: EmptyRowHandlers,
 ): FieldValues {
 	const pairs = (Array.isArray(rows) ? (rows as Row[]) : []).flatMap((row) => {
 		const key = typeof row.key === 'string' ? row.key.trim() : '';
@@ -46,7 +46,7 @@ export function valuesOfRows(
 			? whenEmpty()
 			: content instanceof MissingPart
 				? whenMissing(content, key)
-				: asTyped(item, rowName(key, label), type, content);
+				: convertContent(item, rowName(key, label), type, content);
 		return typed === undefined ? [] : [[key, typed] as const];
 	});
 	return Object.fromEntries(pairs);
@@ -60,7 +60,7 @@ const isEmptyPart = (value: unknown) =>
 export const rowName = (key: string, label: string): string =>
 	`${truncate(key, { length: 60 })} in "${label}"`;
 
-function asTyped(item: Item, field: string, type: Row['type'], value: unknown): unknown {
+function convertContent(item: Item, field: string, type: Row['type'], value: unknown): unknown {
 	const reject = (issue: string) => item.throwIssue({ field, issue, value });
 	switch (type) {
 		case 'number': {

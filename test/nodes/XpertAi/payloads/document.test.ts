@@ -5,10 +5,10 @@ import { map, uniq } from 'lodash';
 
 import { projectRoot } from 'host/paths';
 import {
-	SIGNATURES,
+	SIGNATURE_SCHEMES,
 	chunkSchema,
 	documentSchema,
-	documentWith,
+	documentSchemaFor,
 	pageSchema,
 	unsignedAddress,
 } from 'nodes/XpertAi/payloads/document';
@@ -39,8 +39,8 @@ describe('a document record', () => {
 it('the fields of a record in another order are checked with the same schema', () => {
 	const record = { name: 'a', id: 'b', size: 1, mood: 'good' };
 	const reversed = Object.fromEntries(Object.entries(record).reverse());
-	expect(documentWith(reversed)).toBe(documentWith(record));
-	expect(documentWith({ name: 'a' })).not.toBe(documentWith(record));
+	expect(documentSchemaFor(reversed)).toBe(documentSchemaFor(record));
+	expect(documentSchemaFor({ name: 'a' })).not.toBe(documentSchemaFor(record));
 });
 
 describe('the signature of an address', () => {
@@ -102,7 +102,7 @@ describe('the signature of an address', () => {
 
 	it('is of the services that the page names', () => {
 		const page = path.join(projectRoot, 'docs/bulk-ingestion.md');
-		const services = uniq(map(SIGNATURES, 'service'));
+		const services = uniq(map(SIGNATURE_SCHEMES, 'service'));
 		const names = `${services.slice(0, -1).join(', ')} and ${services.at(-1)}`;
 		const sentence = `Of an address, the signatures of ${names} do not count.`;
 		expectGenerated(page, withPart(readFileSync(page, 'utf8'), 'signatures', sentence));

@@ -10,7 +10,7 @@ import {
 	hasLostDigits,
 	identityValue,
 	keyIssue,
-	missingPartIn,
+	missingWordIn,
 	missingValueIn,
 } from 'nodes/XpertAi/payloads/identity';
 import { parseTemplate } from 'nodes/XpertAi/payloads/template';
@@ -53,17 +53,17 @@ describe('a key that people share', () => {
 		fc.assert(
 			fc.property(part, separator, fc.constantFrom(...WORDS), (one, between, missing) => {
 				for (const key of [`${one}${between}${missing}`, `${missing}${between}${one}`]) {
-					expect(missingPartIn(key)).toBe(missing);
+					expect(missingWordIn(key)).toBe(missing);
 					expect(missingValueIn(key)).toBeUndefined();
 				}
-				expect(missingPartIn(`${one}${missing}`)).toBeUndefined();
+				expect(missingWordIn(`${one}${missing}`)).toBeUndefined();
 			}),
 		);
 	});
 
 	it('may be the mail address of somebody with that name', () => {
-		expect(missingPartIn('john.null@example.com')).toBeUndefined();
-		expect(missingPartIn('undefined@c.us')).toBe('undefined');
+		expect(missingWordIn('john.null@example.com')).toBeUndefined();
+		expect(missingWordIn('undefined@c.us')).toBe('undefined');
 	});
 });
 

@@ -1,8 +1,8 @@
-import { parseRead, readPath } from 'nodes/XpertAi/payloads/readPath';
+import { parseReadExpression, readPath } from 'nodes/XpertAi/payloads/readPath';
 
 /** The steps of an expression, in short. Undefined if it does more than read. */
 const stepsOf = (expression: string) =>
-	parseRead(expression)?.map(({ key, isOptional }) => `${isOptional ? '?' : ''}${key}`);
+	parseReadExpression(expression)?.map(({ key, isOptional }) => `${isOptional ? '?' : ''}${key}`);
 
 describe('an expression that only reads', () => {
 	it.each([
@@ -36,7 +36,8 @@ describe('an expression that only reads', () => {
 });
 
 describe('the value at a path', () => {
-	const read = (expression: string, json: unknown) => readPath(json, parseRead(expression) ?? []);
+	const read = (expression: string, json: unknown) =>
+		readPath(json, parseReadExpression(expression) ?? []);
 
 	it.each([
 		['{{ $json.a }}', { a: 'x' }, 'x'],

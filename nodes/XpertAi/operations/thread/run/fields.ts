@@ -9,7 +9,7 @@ import {
 	simplifyFields,
 	textField,
 } from '../../../execution/fields';
-import { assistantLocator, threadLocator, threadOfRun } from '../../../pickers/locators';
+import { assistantLocator, threadLocator, threadOfRunLocator } from '../../../pickers/locators';
 import { runOptions, runTuning } from './options';
 
 const runCollections = [runOptions, runTuning];
@@ -123,7 +123,12 @@ export const runFields: INodeProperties[] = [...sentFields, ...simplifyFields, .
 export const startFields: INodeProperties[] = [...sentFields, ...runCollections];
 
 /** The parameters of Thread: Decide. */
-export const decideFields = [threadOfRun, decisionField, ...simplifyFields, ...runCollections];
+export const decideFields = [
+	threadOfRunLocator,
+	decisionField,
+	...simplifyFields,
+	...runCollections,
+];
 
 /** The parameters of Thread: Answer Again. */
 export const retryRunFields: INodeProperties[] = [
@@ -137,11 +142,11 @@ const runId = idField('runId', 'Run ID', 'The run, by the runId that Thread: Sta
 	required: true,
 });
 
-export const cancelFields: INodeProperties[] = [threadOfRun, runId, runTuning];
+export const cancelFields: INodeProperties[] = [threadOfRunLocator, runId, runTuning];
 
 /** The parameters of Thread: Get Run and of Thread: Wait for Run. */
 export const runByIdFields: INodeProperties[] = [
-	threadOfRun,
+	threadOfRunLocator,
 	runId,
 	...simplifyFields,
 	...runCollections,

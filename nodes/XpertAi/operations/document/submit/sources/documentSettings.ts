@@ -8,7 +8,7 @@ import { presentOrEmpty } from '../../../../execution/identity';
 import { fieldName, type FieldNames } from '../../../../execution/issueText';
 import type { Item } from '../../../../execution/item';
 import { isJsonObject } from '../../../../payloads/json';
-import { documentWith } from '../../../../payloads/document';
+import { documentSchemaFor } from '../../../../payloads/document';
 import { parserFields } from '../../../shared/fields';
 import { valuesOfRows } from '../../../shared/rowValues';
 import { DOCUMENT_SETTINGS, documentName } from '../fields';
@@ -59,7 +59,7 @@ export function readDocumentSettings(item: Item, directory = '') {
 		whenEmpty: () => undefined,
 		whenMissing: () => void (missingMetadata += 1),
 	});
-	const record = item.check(documentWith(given), given, RECORD_FIELD_NAMES);
+	const record = item.check(documentSchemaFor(given), given, RECORD_FIELD_NAMES);
 	if (isEmpty(metadataRows)) return { record, missingMetadata };
 	const metadata = { ...record.metadata, ...metadataRows };
 	return { record: { ...record, metadata }, missingMetadata };

@@ -10,7 +10,7 @@ import type { Item } from '../../../../execution/item';
 import { textIfGiven } from '../../../../execution/reader';
 import { type FileRecord, jsonRecords } from '../../../../ingest/jsonRecords';
 import { isJsonObject } from '../../../../payloads/json';
-import { type DocumentRecord, documentWith } from '../../../../payloads/document';
+import { type DocumentRecord, documentSchemaFor } from '../../../../payloads/document';
 import { hasLoneSurrogate, LONE_SURROGATE_ISSUE } from '../../../../payloads/loneSurrogates';
 import { textDocument } from './fileDocument';
 import {
@@ -31,7 +31,7 @@ function recordReader(item: Item) {
 		// If a key field is set, a number is accepted as ID, because the key replaces the ID.
 		const hasNumberAsId = keyPath && isJsonObject(given) && typeof given.id === 'number';
 		const value = hasNumberAsId ? { ...given, id: String(given.id) } : given;
-		const checked = item.check(documentWith(value), value, { parameter });
+		const checked = item.check(documentSchemaFor(value), value, { parameter });
 		const version = versionPath ? versionOf(ownValue(checked, versionPath)) : undefined;
 		const lacksVersion = versionPath !== undefined && version === undefined;
 		const record = versionPath ? omit(checked, versionPath) : checked;

@@ -8,7 +8,7 @@ import { presentOrEmpty } from '../../../../execution/identity';
 import { fieldName } from '../../../../execution/issueText';
 import type { Item } from '../../../../execution/item';
 import { isJsonObject } from '../../../../payloads/json';
-import { documentWith } from '../../../../payloads/document';
+import { documentSchemaFor } from '../../../../payloads/document';
 import { DOCUMENT_FIELDS, DOCUMENT_FIELD_NAMES, mapColumns } from './columns';
 import type { FoundDocument } from './found';
 import { isWithoutContent, readyRecord } from './readyRecord';
@@ -33,7 +33,7 @@ export function readFields(item: Item): FoundDocument {
 	// Pages and chunks already hold the text of the document.
 	if (text !== undefined && (mapped.pages || mapped.chunks)) unusedColumns.push(text);
 	else if (text !== undefined) mapped.pages = [{ pageContent: String(columns[text]) }];
-	const record = item.check(documentWith(mapped), mapped, DOCUMENT_FIELD_NAMES);
+	const record = item.check(documentSchemaFor(mapped), mapped, DOCUMENT_FIELD_NAMES);
 	// Only a record that enables or disables a stored document may be empty. On Xpert, any other empty record could
 	// clear a stored document.
 	const isSwitch = typeof record.disabled === 'boolean' && (hasKey || record.id);
