@@ -19,7 +19,7 @@ module.exports = {
 	// The door of all fields that say which one something is, or whose, is held beside it.
 	identity: {
 		folder: 'nodes/XpertAi',
-		files: ['payloads/{identity,template}', 'execution/identity'],
+		files: ['payloads/{identity,template,codePath}', 'execution/identity'],
 		engine: ['ingestIdentity', 'ingestMissingValues'],
 		without: [
 			LONG,
@@ -41,7 +41,7 @@ module.exports = {
 		],
 	},
 	pickers: { folder: 'nodes/XpertAi/pickers', files: ['!(locators)'], engine: ['pickers'] },
-	payloads: { folder: 'nodes/XpertAi/payloads', files: ['!(identity|template)'] },
+	payloads: { folder: 'nodes/XpertAi/payloads', files: ['!(identity|template|codePath)'] },
 	// Simple operations are data: what they send, and make of answers, is held by the cases of all operations.
 	operations: {
 		folder: 'nodes/XpertAi/operations',

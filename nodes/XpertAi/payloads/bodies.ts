@@ -15,7 +15,7 @@ export const assistantFilter = openObject({
 	metadata: freeForm.optional(),
 });
 
-/** The body of a new chat session. `expires_after` is in seconds. Servers replace 0 and negative numbers by 600. */
+/** The body of a new chat session. `expires_after` is in seconds. Servers replace 0 and negative numbers with 600. */
 export const chatSession = openObject({
 	assistant: z.object({ id: z.string().min(1) }).optional(),
 	user: z.string().optional(),
@@ -45,7 +45,7 @@ export const PARSE_MODES = { auto: 'Auto', fast: 'Fast', deep: 'Deep', none: 'No
 /** The optional text parts of an upload. `target` is sent as JSON text. */
 export const fileParts = openObject({ target: freeForm.optional() });
 
-/** The optional text parts of a file context upload (E12). */
+/** The optional text parts of a file context upload. */
 export const fileContextParts = fileParts.extend({
 	...eachOf(optionalText, 'purpose', 'conversationId', 'threadId', 'projectId', 'xpertId'),
 	workspacePath: optionalText,
@@ -61,11 +61,12 @@ export const conversation = openObject({
 /** The body of a conversation update. The node changes only the title. */
 export const conversationTitle = openObject({ title: z.string().trim().min(1) });
 
-/** The ratings of an answer, with display names. The node checks the rating, because servers accept any value. */
+/** The ratings of an answer, with display names. Servers accept any value, so the node checks the rating. */
 export const RATINGS = { like: 'Like', dislike: 'Dislike' };
 export const rating = openObject({ rating: keyIn(RATINGS), content: z.string().optional() });
 
-/** Filters for conversation messages, with display names. */
+/* Filters for conversation messages, with display names. */
+
 export const MESSAGE_ROLES = { human: 'Person', ai: 'Assistant' };
 export const MESSAGE_STATUSES = {
 	aborted: 'Cancelled',
@@ -88,7 +89,7 @@ export const messageSearchBody = openObject({
 /** The fields of a conversation that the node reads. A field of an unexpected type counts as missing. */
 export const conversationRecord = z.object({
 	...eachOf(lenientText, 'id', 'threadId', 'status', 'createdAt'),
-	/** Why the last run failed. An error object is converted to JSON text. */
+	/** Why the last run failed. Converts an error object to JSON text. */
 	error: z
 		.union([z.string().min(1), freeForm.transform((error) => JSON.stringify(error))])
 		.optional()
@@ -119,7 +120,7 @@ export const runBodies = {
 		{
 			action: z.literal('send'),
 			message: openObject({
-				/** Fields that are not in `MESSAGE_KEYS` are values for filters. */
+				/** All keys except those in `MESSAGE_KEYS` are values for the assistant's filters. */
 				input: openObject({ input: z.string().min(1), files: z.array(attachedFile).optional() }),
 			}),
 			state: freeForm.optional(),

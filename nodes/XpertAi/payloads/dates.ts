@@ -8,18 +8,19 @@ export const dateTime = z.string().datetime({
 	message: 'must be an ISO 8601 date-time such as 2026-01-31T08:00:00Z',
 });
 
-/** Matches a luxon DateTime that n8n has converted to text. */
+/** Matches the text of a luxon DateTime, as n8n writes it. */
 const LUXON_TEXT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}[+-]\d\d:\d\d$/;
 
 /**
- * Converts a Date, a luxon DateTime, or a text that matches `DATE_TIME` to ISO 8601 in UTC. Returns anything else
+ * Converts a Date, a luxon DateTime, or a text that matches `LUXON_TEXT` to ISO 8601 in UTC. Returns anything else
  * unchanged.
  */
 export function utcText(raw: unknown): unknown {
 	const text = isoText(raw);
-	const isDate = typeof text === 'string' && (text !== raw || LUXON_TEXT.test(text));
-	// A text can have the form of a date without being one, such as a day of a 13th month.
-	const utc = isDate && attempt(() => new Date(text).toISOString());
+	const wasConverted = text !== raw;
+	if (typeof text !== 'string' || !(wasConverted || LUXON_TEXT.test(text))) return raw;
+	// Returns an error for an impossible date, such as a day of a 13th month.
+	const utc = attempt(() => new Date(text).toISOString());
 	return typeof utc === 'string' ? utc : raw;
 }
 

@@ -23,7 +23,7 @@ export const pageSchema = openObject({
 export const chunkSchema = pageSchema.extend({ parent: z.unknown() });
 
 /**
- * A document in a bulk request (E3). The resource mapper in the editor shows the fields in this order, after those in
+ * A document in a bulk request. The resource mapper in the editor shows the fields in this order, after those in
  * `SHOWN_FIRST`.
  */
 export const documentSchema = openObject({
@@ -63,21 +63,26 @@ export function documentSchemaFor(value: unknown): typeof documentSchema {
 
 export type DocumentRecord = z.infer<typeof documentSchema>;
 
+/** Matches the parameters of a shared access signature. */
 const AZURE_PARAMETERS =
 	/^(s[eiprstv]|sig|spr|sip|srt|sdd|ses|sk[estv]|skoid|sktid|s[au]oid|scid)$/;
 
-/** Matches parameters such as `x-oss-date`. Parameters such as `x-oss-process` ask for another content. */
+/**
+ * Matches the signature parameters of a scheme, such as `x-oss-date`. Does not match parameters that change the content,
+ * such as `x-oss-process`.
+ */
 const signedBy = (prefix: string) =>
 	new RegExp(
 		`^${prefix}-(access-key-id|additional-headers|algorithm|credential|date|expires|security-token|signature|signature-version|signedheaders|signedqueries)$`,
 	);
 
-/** Matches the parameters of the older schemes, which differ in the names of the key and of the token. */
+/** Matches the parameters of an older scheme. These schemes differ only in the names of the key ID and the token. */
 const olderScheme = (keyId: string, token = '') =>
 	new RegExp(`^(signature|expires|${keyId}${token && `|${token}`})$`);
 
 /**
- * Known schemes of signed URLs. Of each service, the documentation says that its signatures do not count.
+ * Known schemes of signed URLs, from the documentation of the services. URLs that differ only in these parameters lead
+ * to the same content.
  *
  * - `needed`: the query parameters that identify the scheme
  * - `added`: matches the name of each query parameter that the scheme adds
@@ -135,7 +140,8 @@ export const SIGNATURE_SCHEMES: Array<{ service: string; needed: string[]; added
  * unchanged.
  */
 export function unsignedAddress(address: string): string {
-	const [, path = '', query = '', fragment = ''] = /^([^?#]*)\?([^#]*)(.*)$/s.exec(address) ?? [];
+	const [, beforeQuery = '', query = '', fragment = ''] =
+		/^([^?#]*)\?([^#]*)(.*)$/s.exec(address) ?? [];
 	const nameOf = (parameter: string) => parameter.replace(/=.*/s, '').toLowerCase();
 	const parameters = query.split('&');
 	const names = parameters.map(nameOf);
@@ -144,5 +150,5 @@ export function unsignedAddress(address: string): string {
 	);
 	if (!scheme) return address;
 	const kept = parameters.filter((parameter) => !scheme.added.test(nameOf(parameter))).join('&');
-	return `${path}${kept && `?${kept}`}${fragment}`;
+	return `${beforeQuery}${kept && `?${kept}`}${fragment}`;
 }

@@ -5,22 +5,22 @@ import { hasLoneSurrogate, LONE_SURROGATE_ISSUE } from './loneSurrogates';
 import { partsOf, type Template, type TemplatePart } from './template';
 
 /**
- * Options for fields that say which one something is, or whose: keys, names of sources, versions, folders, addresses,
- * values of filters. A value with a missing part would make two things one, so it is no value.
+ * Options for values that identify something: keys, source names, versions, folders, addresses, filter values. A value
+ * with a missing part is rejected, because two different things could get the same value.
  */
 export interface IdentityOptions {
-	/** Whether each part needs a visible character. If false, a part may be an empty text. */
+	/** Whether each part needs a visible character. If false, one part with a visible character is enough. */
 	everyPart?: boolean;
 	/** Whether the value may be an object or a list. */
 	takesObjects?: boolean;
 }
 
-/** A part of an expression that gave no value. */
+/** A part of an expression that has no value. */
 export class MissingPart {
 	readonly code: string;
-	/** What the part gave instead of a value. */
+	/** The result of the part, e.g. `undefined`. */
 	readonly gave: unknown;
-	/** Whether the expression has no other part, and no letters or digits beside the part. */
+	/** Whether the expression has only this part, and no letters or digits around it. */
 	readonly isAlone: boolean;
 
 	constructor({ code, gave, isAlone }: { code: string; gave: unknown; isAlone: boolean }) {
@@ -31,10 +31,11 @@ export class MissingPart {
 }
 
 /**
- * Makes the value of an expression from its parts. The value is the same as n8n makes of the whole expression.
+ * Evaluates the parts of an expression one by one, to find a missing part.
  *
- * @param evaluate evaluates an n8n expression with braces. Called once for each part, until one is missing.
- * @returns the value, or the first part that is missing
+ * @param evaluate evaluates an n8n expression with braces
+ * @returns the value that n8n computes for the whole expression; `MissingPart` if a part is missing, or if all parts
+ * beside other text are blank
  */
 export function identityValue(
 	template: Template,
@@ -44,33 +45,35 @@ export function identityValue(
 	const parts = partsOf(template);
 	const isWhole = template.kind === 'part';
 	const isAlone = parts.length === 1 && !/[\p{L}\p{N}]/u.test(fixedText(template));
+	const isMissing = (part: TemplatePart, value: unknown): boolean => {
+		if (isWhole && takesObjects && isCollection(value)) return false;
+		if (!isScalar(value)) return true;
+		// The schema of the field checks a number that is the whole expression.
+		if (!isWhole && hasLostDigits(value)) return true;
+		if (everyPart && !hasVisibleCharacter(value)) return true;
+		return writesMissingWord(part, value, evaluate);
+	};
 	const values = new Map<Template, unknown>();
 	for (const part of parts) {
 		const value = evaluate(`{{ ${part.code} }}`);
-		const isTaken = isWhole && isCollection(value) && takesObjects;
-		const isThere =
-			isTaken ||
-			(isScalar(value) &&
-				// A lone number is checked with the type of its field.
-				(isWhole || !hasLostDigits(value)) &&
-				!(everyPart && !hasVisibleCharacter(value)) &&
-				!writesMissingWord(part, value, evaluate));
-		if (!isThere) return new MissingPart({ code: part.code, gave: value, isAlone });
+		if (isMissing(part, value)) return new MissingPart({ code: part.code, gave: value, isAlone });
 		values.set(part, value);
 	}
 	const [first] = parts;
-	if (first && !isAlone && ![...values.values()].some(hasVisibleCharacter))
+	const isBlank = ![...values.values()].some(hasVisibleCharacter);
+	// With blank parts, a key such as `user-{{ $json.id }}` would be the same for all users.
+	if (first && !isAlone && isBlank)
 		return new MissingPart({ code: first.code, gave: '', isAlone: false });
 	return assembleValue(template, values, evaluate);
 }
 
-/** The fixed text of a template, without n8n's treatment of escapes. */
+/** The fixed text of a template, as the user wrote it. */
 function fixedText(template: Template): string {
 	if (template.kind === 'fixed') return template.source;
 	return 'pieces' in template ? template.pieces.map(fixedText).join('') : '';
 }
 
-/** Puts the values of the parts together, as n8n and JavaScript do it. */
+/** Combines the values of the parts and the fixed text, as n8n and JavaScript do. */
 function assembleValue(
 	template: Template,
 	values: Map<Template, unknown>,
@@ -95,7 +98,7 @@ function assembleValue(
 /** JavaScript's `+`, which adds numbers and joins everything else. */
 const plus = (one: unknown, other: unknown): unknown => (one as string) + (other as string);
 
-/** The text that n8n makes of the value in a pair of braces. */
+/** The text that n8n inserts for the value of a pair of braces. */
 const joinedText = (value: unknown): string => (Number.isNaN(value) ? '' : String(value));
 
 /** Whether a value is an object or a list, other than a date. */
@@ -121,30 +124,35 @@ const hasVisibleCharacter = (value: unknown) => /[^\s\p{Cc}\p{Cf}]/u.test(String
 
 /* Words for a missing value */
 
-/** Texts that JavaScript makes of a missing value. */
+/** Texts that JavaScript writes for a missing value. */
 const MISSING_VALUES = new Set(['undefined', 'null', 'NaN', 'Invalid Date', 'Invalid DateTime']);
 
 const OBJECT_AS_TEXT = /\[object [A-Z]\w*\]/;
 
-/** Matches `undefined`, `null` or `NaN` as a separate word. Skips names such as `john.null@example.com`. */
+/** Matches `undefined`, `null` or `NaN` as a separate word. Does not match the name `john.null@example.com`. */
 const SEPARATE_MISSING_WORD =
 	/(?<![\p{L}\p{N}])undefined(?![\p{L}\p{N}])|(?<![\p{L}\p{N}.])(?:null|NaN)(?![\p{L}\p{N}.])/u;
 
-/** Matches the texts of a missing value between other characters than letters and digits. */
+/** Matches every text for a missing value that has no letter or digit directly before or behind it. */
 const EVERY_MISSING_WORD =
 	/\[object [A-Z]\w*\]|(?<![\p{L}\p{N}])(?:undefined|null|NaN|Invalid Date(?:Time)?)(?![\p{L}\p{N}])/gu;
 
-/** Returns a text that stands for a missing value, such as `null`, or the `[object Object]` in a longer text. */
+/**
+ * Finds a text for a missing value.
+ *
+ * @returns the whole text if it stands for a missing value, e.g. `null`; a part such as `[object Object]` of a longer
+ * text; undefined for any other text
+ */
 export const missingValueIn = (text: string): string | undefined =>
 	MISSING_VALUES.has(text) ? text : OBJECT_AS_TEXT.exec(text)?.[0];
 
-/** Returns the same as `missingValueIn`. Finds `undefined`, `null` and `NaN` also in a text such as `chat-undefined`. */
+/** Like `missingValueIn`, but also finds `undefined`, `null` and `NaN` in a longer text such as `chat-undefined`. */
 export const missingWordIn = (text: string): string | undefined =>
 	missingValueIn(text) ?? SEPARATE_MISSING_WORD.exec(text)?.[0];
 
 /**
- * Whether a part made a word such as `undefined` out of a missing value. A word in a text that the part reads is what
- * the source holds, e.g. in the file name `null-safety.md`.
+ * Whether the code of a part wrote a word such as `undefined` for a missing value. A word that is already in the data
+ * does not count, e.g. in the file name `null-safety.md`.
  */
 function writesMissingWord(
 	{ isRead, reads }: TemplatePart,
@@ -154,14 +162,15 @@ function writesMissingWord(
 	if (isRead || typeof value !== 'string') return false;
 	const words = value.match(EVERY_MISSING_WORD);
 	if (!words) return false;
-	const read = reads.flatMap((path) => evaluate(`{{ ${path} }}`));
-	const texts = read.filter((one) => typeof one === 'string').map((one) => one.toLowerCase());
-	return words.some((word) => !texts.some((text) => text.includes(word.toLowerCase())));
+	const data = reads.flatMap((path) => evaluate(`{{ ${path} }}`));
+	const texts = data.filter((one) => typeof one === 'string').map((one) => one.toLowerCase());
+	const isInData = (word: string) => texts.some((text) => text.includes(word.toLowerCase()));
+	return !words.every(isInData);
 }
 
 /* Keys */
 
-/** Normalizes a key. Conversion to NFC gives a name such as `Übersicht.txt` a single spelling in Unicode. */
+/** Normalizes a key. Unicode has two spellings of a name such as `Übersicht.txt`. NFC gives both the same key. */
 export const canonicalKey = (text: string): string =>
 	text.replaceAll('\0', '').trim().normalize('NFC');
 
@@ -173,12 +182,14 @@ export function keyIssue(key: string): string | undefined {
 	return missing && missingValueIssue(missing);
 }
 
-/** Returns why a canonical key that several users may share is not valid. A part for a missing value makes it invalid. */
+/**
+ * Returns why a canonical key that identifies a user or session is not valid; undefined for a valid key. Such a key must
+ * not contain a word for a missing value, because several users would share it.
+ */
 export function sharedKeyIssue(key: string): string | undefined {
 	const missing = missingWordIn(key);
 	return keyIssue(key) ?? (missing && missingValueIssue(missing));
 }
 
-/** The issue of a text that stands for a missing value. */
 export const missingValueIssue = (text: string) =>
 	`holds "${text}", which stands for a missing value`;

@@ -13,9 +13,10 @@ import { ConvertingSchema } from './schemas';
 export const exactJson = (text: string): unknown =>
 	JSON.parse(ROUNDABLE.test(text) ? quoteRoundedIntegers(text) : text) as unknown;
 
-/** Matches 16 digits in a row. `JSON.parse` may round such numbers. */
+/** Matches 16 digits in a row. `JSON.parse` may round a number with so many digits. */
 const ROUNDABLE = /\d{16}/;
 
+/** Puts quotes around each integer that `JSON.parse` would round. */
 function quoteRoundedIntegers(json: string): string {
 	let inString = false;
 	return json.replace(/\\.|"|-?\d[\d.eE+-]*/g, (token) => {
@@ -26,7 +27,7 @@ function quoteRoundedIntegers(json: string): string {
 	});
 }
 
-/** A schema that parses JSON text. Blank text and null become undefined. In an object, dates become text. */
+/** A schema that parses JSON text. Blank text and null become undefined. Converts dates inside an object to text. */
 export const jsonValue = new ConvertingSchema(z.unknown(), (raw, reject): unknown => {
 	if (typeof raw !== 'string') return withIsoDates(raw) ?? undefined;
 	// `trim` also removes a byte order mark, which would make the JSON invalid.
@@ -43,9 +44,9 @@ const isNested = (value: unknown): value is object => Array.isArray(value) || is
 const holdsDate = (value: unknown): boolean =>
 	isoText(value) !== value || (isNested(value) && some(value, holdsDate));
 
-/** Converts every Date and luxon DateTime inside a JSON value to ISO 8601, as other nodes of n8n hand them on. */
+/** Converts every Date and luxon DateTime inside a value to ISO 8601. Other n8n nodes can output such values. */
 function withIsoDates(value: unknown): unknown {
-	// An error means that the value is nested too deeply. The caller finds that when it writes the value as JSON.
+	// `attempt` returns an error for a value that is nested too deeply. Such a value fails later, as JSON text.
 	if (attempt(holdsDate, value) !== true) return value;
 	return cloneDeepWith(value, (part: unknown) => {
 		const text = isoText(part);
@@ -66,8 +67,9 @@ function sortKeys(value: unknown): unknown {
 	if (typeof value !== 'object' || value === null) return value;
 	if (Array.isArray(value)) return value.map(sortKeys);
 	const given = value as Record<string, unknown>;
+	// Such an object, e.g. a date, writes its own JSON.
 	if (typeof given.toJSON === 'function') return value;
-	// Without a prototype, a key such as `__proto__` is a key like any other.
+	// An object without a prototype can have a key such as `__proto__`.
 	const sorted = Object.create(null) as Record<string, unknown>;
 	for (const key of Object.keys(value).sort()) sorted[key] = sortKeys(given[key]);
 	return sorted;

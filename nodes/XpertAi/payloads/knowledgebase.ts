@@ -9,7 +9,7 @@ export const PERMISSIONS = { private: 'Private', organization: 'Organization', p
 /** Where the content of a knowledgebase is stored. */
 export const KNOWLEDGEBASE_TYPES = { standard: 'Standard', external: 'External' };
 
-/** How many chunks a search returns, and their minimum score. */
+/** How many chunks a search returns at most, and their minimum score. */
 export const recallSettings = openObject({
 	topK: z.number().int().nullish(),
 	score: finite.nullish(),

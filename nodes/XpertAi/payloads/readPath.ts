@@ -7,10 +7,10 @@ interface Step {
 	isOptional: boolean;
 }
 
-/** The code of an expression that is one pair of braces around a path. */
+/** Matches an expression that is only a path below `$json`, in one pair of braces. */
 const BRACES = /^\{\{\s*\$json(?=[.?[])([^{}]+)\}\}$/;
 
-/** `.name`, `["a name"]`, `['a name']` or `[0]`, also behind `?.`. A text with a backslash is not understood. */
+/** Matches `.name`, `["a name"]`, `['a name']` or `[0]`, also with `?.`. Does not match texts with a backslash. */
 const STEP =
 	/(?:(\?)?\.([\p{ID_Start}$_][\p{ID_Continue}$]*)|(\?\.)?\[(?:"([^"\\\p{Cc}\p{Zl}\p{Zp}]*)"|'([^'\\\p{Cc}\p{Zl}\p{Zp}]*)'|(0|[1-9]\d{0,8}))\])/uy;
 
@@ -27,18 +27,18 @@ export function parseReadExpression(expression: string): Step[] | undefined {
 		STEP.lastIndex = at;
 		const found = STEP.exec(path);
 		if (!found) return undefined;
-		const [, optionalName, name, optionalKey, ...keys] = found;
-		const key = name ?? keys.find((one) => one !== undefined) ?? '';
-		steps.push({ key, isOptional: (optionalName ?? optionalKey) !== undefined });
+		const [, markOfName, name, markOfBrackets, ...keysInBrackets] = found;
+		const key = name ?? keysInBrackets.find((one) => one !== undefined) ?? '';
+		steps.push({ key, isOptional: (markOfName ?? markOfBrackets) !== undefined });
 	}
 	return steps.length > 0 ? steps : undefined;
 }
 
 /**
- * Reads a value that every engine of n8n hands on unchanged: a text, a finite number, true, false, null or undefined.
- * Reads only own properties of plain objects and lists.
+ * Reads a value without n8n's expression engine, which is slower. Reads only own properties of plain objects and lists.
  *
- * @returns undefined if n8n must be asked
+ * @returns the value, if it is a text, a finite number, true, false, null or undefined. n8n's engines return such a
+ * value unchanged. Returns undefined if n8n must evaluate the expression.
  */
 export function readPath(json: unknown, steps: Step[]): { value: unknown } | undefined {
 	let value = json;
@@ -47,7 +47,8 @@ export function readPath(json: unknown, steps: Step[]): { value: unknown } | und
 		if (!Array.isArray(value) && !isPlainObject(value)) return undefined;
 		const parent = value as Record<string, unknown>;
 		const property = Object.getOwnPropertyDescriptor(parent, key);
-		if (property ? property.get !== undefined : key in parent) return undefined;
+		const isInherited = !property && key in parent;
+		if (isInherited || property?.get) return undefined;
 		value = parent[key];
 	}
 	return isPassedOnUnchanged(value) ? { value } : undefined;

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-/** A finite number. JSON turns Infinity and NaN into `null`, which clears a field on the server. */
+/** A finite number. `JSON.stringify` writes Infinity and NaN as `null`, which clears a field on the server. */
 export const finite = z.number().finite('must be a number');
 
-/** Schemas that treat a value of the wrong type as missing, so that the rest of the record stays readable. */
+/* These schemas treat a value of the wrong type as missing, so that the rest of the record stays readable. */
 export const lenientText = z.string().optional().catch(undefined);
 export const lenientNumber = z.number().optional().catch(undefined);
 
@@ -31,8 +31,8 @@ export const freeForm = openObject({});
 export type Schema<Value> = z.ZodType<Value, z.ZodTypeDef, unknown>;
 
 /**
- * A schema that converts the values of another schema. Use it for values of each document, instead of `transform`: for
- * each value, `transform` makes a getter, which V8 keeps until a full garbage collection.
+ * A schema that converts the values of another schema. For values of each document, use this class instead of zod's
+ * `transform`. `transform` creates a getter for each value, and V8 keeps these getters until a full garbage collection.
  */
 export class ConvertingSchema<Given, Value> extends z.ZodType<Value, z.ZodTypeDef, unknown> {
 	/** @param convert calls `reject` with the issue if the value is not valid */

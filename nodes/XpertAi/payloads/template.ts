@@ -1,11 +1,13 @@
 import { get } from 'lodash';
 
-/** A value that an expression reads or computes. n8n evaluates it by itself. */
+import { pathEnd } from './codePath';
+
+/** A piece of code inside of an expression. n8n evaluates each part separately. */
 export interface TemplatePart {
 	kind: 'part';
 	/** The JavaScript code, without braces. */
 	code: string;
-	/** Whether the code only reads, e.g. `$json.path`. */
+	/** Whether the code is only a path, e.g. `$json.path`. */
 	isRead: boolean;
 	/** The paths that the code reads, e.g. `$json.path` for `$json.path.trim()`. */
 	reads: string[];
@@ -21,10 +23,10 @@ export interface Fixed {
 }
 
 /**
- * How an expression makes its value:
+ * The structure of an expression:
  * - `sum`: JavaScript adds the operands, e.g. `'user' + $json.id`.
- * - `literal`: a template literal of JavaScript.
- * - `joined`: n8n joins texts and braces.
+ * - `literal`: a template literal of JavaScript, e.g. `` `user-${$json.id}` ``.
+ * - `joined`: n8n joins fixed text and the values of braces, e.g. `user-{{ $json.id }}`.
  */
 export type Template =
 	| Fixed
@@ -32,11 +34,11 @@ export type Template =
 	| { kind: 'number'; value: number }
 	| { kind: 'sum' | 'literal' | 'joined'; pieces: Template[] };
 
-/** Code longer than this stays one part, to limit the time for parsing. */
+/** Longer code is not parsed, to limit the time. It stays one part. */
 const MAX_PARSED = 10_000;
 
 /**
- * Takes an n8n expression apart, as n8n does it. Sums and template literals inside of braces are taken apart as well.
+ * Splits an n8n expression into fixed text and parts, as n8n does. Also splits sums and template literals in braces.
  *
  * @param expression without the leading `=`
  */
@@ -54,29 +56,29 @@ export function partsOf(template: Template): TemplatePart[] {
 }
 
 /**
- * Splits an expression at its braces. A bracket after an odd number of backslashes is no bracket. This follows
- * `ExpressionSplitter` of n8n's package `@n8n/tournament`.
+ * Splits an expression at its braces. Braces after an odd number of backslashes are text. n8n does the same: see
+ * `ExpressionSplitter` in its package `@n8n/tournament`.
  */
 function splitBraces(expression: string): Template[] {
 	const pieces: Template[] = [];
-	let bracket = '{{';
-	let start = 0;
-	let from = 0;
+	let isInBraces = false;
+	let pieceStart = 0;
+	let searchStart = 0;
 	for (;;) {
-		const index = expression.indexOf(bracket, from);
+		const bracket = isInBraces ? '}}' : '{{';
+		const index = expression.indexOf(bracket, searchStart);
 		if (index < 0) break;
-		from = index + bracket.length;
+		searchStart = index + bracket.length;
 		if (isEscaped(expression, index)) continue;
-		const piece = expression.slice(start, index);
-		pieces.push(bracket === '{{' ? textBeforeBraces(piece) : parseCode(piece));
-		bracket = bracket === '{{' ? '}}' : '{{';
-		start = from;
+		const piece = expression.slice(pieceStart, index);
+		pieces.push(isInBraces ? parseCode(piece) : textBeforeBraces(piece));
+		isInBraces = !isInBraces;
+		pieceStart = searchStart;
 	}
-	const rest = expression.slice(start);
+	const rest = expression.slice(pieceStart);
+	if (rest === '') return pieces;
 	// n8n also evaluates code without closing braces.
-	if (rest !== '')
-		pieces.push(bracket === '{{' ? { kind: 'fixed', source: rest } : parseCode(rest));
-	return pieces;
+	return [...pieces, isInBraces ? parseCode(rest) : { kind: 'fixed', source: rest }];
 }
 
 /** Whether an odd number of backslashes stands before a position. */
@@ -86,28 +88,33 @@ function isEscaped(text: string, position: number): boolean {
 	return isOdd;
 }
 
-/** n8n changes backslashes in a text that braces follow, so it is asked for such a text. */
+/** Returns the piece for a text before braces. n8n changes backslashes in such a text, so n8n must evaluate the text. */
 const textBeforeBraces = (source: string): Fixed => ({
 	kind: 'fixed',
 	source,
 	...(source.includes('\\') && { escaped: `${source}{{ '' }}` }),
 });
 
-/** Takes the code of a part apart. Code that this function does not understand stays one part. */
+/** Splits the code in braces. Code that is too long, or that `tokenize` cannot read, stays one part. */
 function parseCode(source: string): Template {
 	const tokens = source.length > MAX_PARSED ? undefined : tokenize(source)?.tokens;
 	if (tokens?.length) return parseTokens(source, tokens);
 	return { kind: 'part', code: source.trim(), isRead: false, reads: [] };
 }
 
-/** @param tokens at least one token */
+/**
+ * Splits code into the operands of a sum, or the pieces of a template literal. Other code becomes fixed text, a number, or
+ * one part.
+ *
+ * @param tokens the tokens of the code, at least one
+ */
 function parseTokens(source: string, tokens: Token[]): Template {
 	const first = tokens[0] as Token;
 	const last = tokens.at(-1) as Token;
 	const code = source.slice(first.start, last.end);
-	const inner = tokens.slice(1, -1);
-	if (first.text === '(' && first.closing === last && inner.length > 0)
-		return parseTokens(source, inner);
+	const withoutBrackets = tokens.slice(1, -1);
+	if (first.text === '(' && first.closing === last && withoutBrackets.length > 0)
+		return parseTokens(source, withoutBrackets);
 	const operands = operandsOf(tokens);
 	if (operands) return { kind: 'sum', pieces: operands.map((one) => parseTokens(source, one)) };
 	if (tokens.length === 1) {
@@ -119,7 +126,7 @@ function parseTokens(source: string, tokens: Token[]): Template {
 	return { kind: 'part', code, isRead: reads[0] === code, reads };
 }
 
-/** The text of a string literal. n8n is asked for a text with escapes. */
+/** Returns the fixed text of a literal with its quotes. If the text has escapes, n8n must evaluate the literal. */
 function literalPiece(code: string): Fixed {
 	const text = code.slice(1, -1);
 	return { kind: 'fixed', source: text, ...(/[\\\r]/.test(text) && { escaped: `{{ ${code} }}` }) };
@@ -143,10 +150,10 @@ interface Token {
 const BLANK = /(?:\s|\/\/[^\n]*|\/\*[^]*?\*\/)*/y;
 
 /**
- * The forms of tokens. A template literal and a regular expression are found by `nextToken`. Other signs of several
- * characters, such as `===`, may come as several tokens: neither the first nor the rest of one is part of a sum.
+ * The forms of tokens, except template literals and regular expressions (see `nextToken`). A sign of several characters,
+ * such as `===`, may become several tokens. This does no harm, because code with such a sign is not split.
  */
-const TOKENS: Array<[Token['type'], RegExp]> = [
+const TOKEN_FORMS: Array<[Token['type'], RegExp]> = [
 	['word', /[\p{ID_Start}$_][\p{ID_Continue}$]*/uy],
 	['number', /0x\w+|\.?\d(?:e[+-]|[\w.])*/iy],
 	['string', /"(?:[^"\\\n]|\\[^])*"|'(?:[^'\\\n]|\\[^])*'/y],
@@ -158,17 +165,19 @@ const REGEX_LITERAL = /\/(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/\w*/y;
 const OPENING = ['(', '[', '{'];
 const CLOSING = [')', ']', '}'];
 
-/** Words before an operand. */
+/** Operators that are words. An operand follows them. */
 const WORD_OPERATORS = ['in', 'instanceof', 'typeof', 'void', 'delete', 'new', 'return', 'await'];
 
 /**
- * Returns the tokens of JavaScript code, and where they end. Returns undefined if the code is not understood.
+ * Splits JavaScript code into tokens.
  *
- * @param start where the code of a template literal starts. It ends before a brace that it did not open.
+ * @param start where the code in a `${…}` starts. The code ends before the closing brace. If missing, the whole source is
+ * the code.
+ * @returns the tokens and the end of the code; undefined if a token or bracket is not valid, or if the end is missing
  */
 function tokenize(source: string, start?: number): { tokens: Token[]; end: number } | undefined {
 	const tokens: Token[] = [];
-	const open: Token[] = [];
+	const openBrackets: Token[] = [];
 	let at = start ?? 0;
 	const match = (form: RegExp): string | undefined => {
 		form.lastIndex = at;
@@ -177,42 +186,48 @@ function tokenize(source: string, start?: number): { tokens: Token[]; end: numbe
 	for (;;) {
 		at += (match(BLANK) ?? '').length;
 		const isEnd = start === undefined ? at === source.length : source[at] === '}';
-		if (isEnd && open.length === 0) return { tokens, end: at };
+		if (isEnd && openBrackets.length === 0) return { tokens, end: at };
 		const token = nextToken(source, at, match, tokens.at(-1));
 		if (!token) return undefined;
 		if (CLOSING.includes(token.text)) {
-			const opening = open.pop();
+			const opening = openBrackets.pop();
 			if (!opening || OPENING.indexOf(opening.text) !== CLOSING.indexOf(token.text))
 				return undefined;
 			opening.closing = token;
 		}
-		token.depth = open.length;
+		token.depth = openBrackets.length;
 		tokens.push(token);
-		if (OPENING.includes(token.text)) open.push(token);
+		if (OPENING.includes(token.text)) openBrackets.push(token);
 		at = token.end;
 	}
 }
 
-/** Returns the token at a position. `match` matches a form there. */
+/**
+ * Returns the token at a position; undefined if the code there is not valid or is the end of the source.
+ *
+ * @param match returns the text that matches a form at the position
+ * @param before the token before the position
+ */
 function nextToken(
 	source: string,
 	start: number,
 	match: (form: RegExp) => string | undefined,
 	before?: Token,
 ): Token | undefined {
-	const token = (type: Token['type'], end: number, pieces?: Template[]): Token => {
+	const tokenUntil = (type: Token['type'], end: number, pieces?: Template[]): Token => {
 		const text = source.slice(start, end);
 		return { type, text, start, end, depth: 0, pieces };
 	};
 	if (source[start] === '`') {
 		const literal = templateLiteral(source, start);
-		return literal && token('template', literal.end, literal.pieces);
+		return literal && tokenUntil('template', literal.end, literal.pieces);
 	}
+	// Behind an operand, a slash is a division.
 	const regex = !endsOperand(before) && match(REGEX_LITERAL);
-	if (regex) return token('regex', start + regex.length);
-	for (const [type, form] of TOKENS) {
+	if (regex) return tokenUntil('regex', start + regex.length);
+	for (const [type, form] of TOKEN_FORMS) {
 		const text = match(form);
-		if (text) return token(type, start + text.length);
+		if (text) return tokenUntil(type, start + text.length);
 	}
 	return undefined;
 }
@@ -226,18 +241,23 @@ function endsOperand(token?: Token): boolean {
 		: !(type === 'word' && WORD_OPERATORS.includes(text));
 }
 
-/** Takes a template literal apart. Returns undefined if it has no end, or if a `${…}` has no readable code. */
+/**
+ * Splits a template literal.
+ *
+ * @returns the pieces and the end of the literal; undefined if the literal has no end, or if the code of a `${…}` is
+ * empty or not valid
+ */
 function templateLiteral(source: string, start: number) {
 	const pieces: Template[] = [];
 	const text = /(?:[^`\\$]|\\[^]|\$(?!\{))*/y;
 	for (let at = start + 1; ; ) {
 		text.lastIndex = at;
-		// The form also matches nothing, so it always matches.
+		// The form can match an empty text, so the result is never null.
 		const [found] = text.exec(source) as RegExpExecArray;
 		if (found !== '') pieces.push(literalPiece(`\`${found}\``));
 		at += found.length;
 		if (source[at] === '`') return { pieces, end: at + 1 };
-		// Without `${`, the text ends here, and there is no code.
+		// Here is a `${`, or the source ends. At the end of the source, `tokenize` finds no code.
 		const code = tokenize(source, at + 2);
 		if (!code || code.tokens.length === 0) return undefined;
 		pieces.push(parseTokens(source, code.tokens));
@@ -245,10 +265,10 @@ function templateLiteral(source: string, start: number) {
 	}
 }
 
-/** Signs that bind more tightly than `+`. */
+/** Signs that bind more tightly than `+`. They stay inside an operand. */
 const TIGHTER_THAN_PLUS = ['.', '?.', '*', '/', '%', '**', '!', '~'];
 
-/** Words that begin code which has another meaning without the rest of the expression. */
+/** Words whose code cannot be split at a `+`, e.g. `function` or `in`. */
 const WORDS_OF_LARGER_CODE = [
 	'in',
 	'instanceof',
@@ -260,22 +280,28 @@ const WORDS_OF_LARGER_CODE = [
 	'let',
 ];
 
-/** Splits a sum into its operands. Returns undefined for other code. */
+/**
+ * Splits a sum at each `+` outside of brackets.
+ *
+ * @returns the operands; undefined if the code is not a sum, or has an operator that does not bind more tightly than `+`
+ */
 function operandsOf(tokens: Token[]): Token[][] | undefined {
-	const level = Math.min(...tokens.map(({ depth }) => depth));
+	const outerDepth = Math.min(...tokens.map(({ depth }) => depth));
 	const operands: Token[][] = [[]];
 	for (const [index, token] of tokens.entries()) {
 		const { depth, text, type } = token;
-		const isOperator = depth === level && type === 'sign';
+		const isOuter = depth === outerDepth;
+		const isOuterSign = isOuter && type === 'sign';
 		const isBinary = endsOperand(tokens[index - 1]);
-		if (isOperator && text === '+' && isBinary) {
+		if (isOuterSign && text === '+' && isBinary) {
 			operands.push([]);
 			continue;
 		}
 		const isBracket = OPENING.includes(text) || CLOSING.includes(text);
-		const isSign = ['+', '-'].includes(text) && !isBinary;
-		if (isOperator && !isBracket && !isSign && !TIGHTER_THAN_PLUS.includes(text)) return undefined;
-		if (depth === level && WORDS_OF_LARGER_CODE.includes(text)) return undefined;
+		const isUnary = ['+', '-'].includes(text) && !isBinary;
+		if (isOuterSign && !isBracket && !isUnary && !TIGHTER_THAN_PLUS.includes(text))
+			return undefined;
+		if (isOuter && WORDS_OF_LARGER_CODE.includes(text)) return undefined;
 		(operands.at(-1) as Token[]).push(token);
 	}
 	const isSum = operands.length > 1 && operands.every((one) => one.length > 0);
@@ -284,49 +310,18 @@ function operandsOf(tokens: Token[]): Token[][] | undefined {
 
 /* What code reads */
 
-/** Methods of other nodes' output that only read. */
-const READING_METHODS = ['first', 'last', 'all', 'itemMatching'];
-
-/** Functions whose answer is read, e.g. what a model gives. */
-const FROM_AI = ['$fromAI', '$fromAi', '$fromai'];
-
 /** Returns the paths that code reads, e.g. `$json.path` and `$('Node').item.json.id`. */
 function readsIn(source: string, tokens: Token[]): string[] {
 	const reads: string[] = [];
 	for (let at = 0; at < tokens.length; at++) {
 		const { pieces = [], start, text } = tokens[at] as Token;
 		for (const part of partsOf({ kind: 'literal', pieces })) reads.push(...part.reads);
+		// The name behind a dot is a property, e.g. `a.$json`.
 		const isMember = ['.', '?.'].includes(tokens[at - 1]?.text ?? '');
-		const end = text.startsWith('$') && !isMember && readEnd(tokens, at);
-		if (end === false || end === undefined) continue;
+		const end = text.startsWith('$') && !isMember ? pathEnd(tokens, at) : undefined;
+		if (end === undefined) continue;
 		reads.push(source.slice(start, (tokens[end] as Token).end));
 		at = end;
 	}
 	return reads;
-}
-
-/** Returns the index of the last token of a path, or undefined if a function is called instead. */
-function readEnd(tokens: Token[], start: number): number | undefined {
-	const textAt = (index: number) => tokens[index]?.text;
-	const closingAt = (index: number) => tokens.indexOf(tokens[index]?.closing as Token);
-	const root = textAt(start) as string;
-	let end = start;
-	if (textAt(start + 1) === '(') {
-		if (root !== '$' && !FROM_AI.includes(root)) return undefined;
-		end = closingAt(start + 1);
-		if (root !== '$') return end;
-	}
-	for (;;) {
-		const isDot = ['.', '?.'].includes(textAt(end + 1) ?? '');
-		const bracket = textAt(end + 1) === '?.' ? end + 2 : end + 1;
-		const isIndex = textAt(bracket) === '[' && closingAt(bracket) === bracket + 2;
-		if (isIndex && ['string', 'number'].includes((tokens[bracket + 1] as Token).type)) {
-			end = bracket + 2;
-		} else if (isDot && tokens[end + 2]?.type === 'word') {
-			if (textAt(end + 3) !== '(') end += 2;
-			else if (READING_METHODS.includes(textAt(end + 2) as string)) end = closingAt(end + 3);
-			// A method computes, so the path ends before it.
-			else return end;
-		} else return end;
-	}
 }
