@@ -3,15 +3,17 @@ import {
 	type IDataObject,
 	type IExecuteFunctions,
 	type INodeExecutionData,
+	type INodeProperties,
 	NodeOperationError,
 } from 'n8n-workflow';
 import { z } from 'zod';
 
 import { isJsonObject } from '../payloads/json';
 import { freeForm, type Schema } from '../payloads/schemas';
+import type { AnswerSchema } from '../transport/answer';
 import { buildPath, IDS_PER_ADDRESS } from '../transport/api';
 import { loggingProgress } from '../transport/clock';
-import { multipartBody } from '../transport/multipart';
+import { multipartBody, type UploadFile } from '../transport/multipart';
 import { connectionsOf } from '../transport/request';
 import type { ItemError } from './apiError';
 import { chosenBinaryField, readUploadFile } from './binary';
@@ -54,8 +56,9 @@ export function mergeAdditionalFields<Body>(
 		return { value: item.check(schema, value, panel), fieldNames: panel };
 	const additional = item.setting(ADDITIONAL_FIELDS_JSON, freeForm.default({}), '');
 	const fieldNames = { ...panel, additional };
-	const taken = reserved.map((text) => text.split('.')).find((path) => setsPath(additional, path));
-	if (taken) item.throwIssue({ field: fieldName(taken, fieldNames), issue: RESERVED_ISSUE });
+	const reservedPaths = reserved.map((path) => path.split('.'));
+	const rejected = reservedPaths.find((path) => setsPath(additional, path));
+	if (rejected) item.throwIssue({ field: fieldName(rejected, fieldNames), issue: RESERVED_ISSUE });
 	return { value: item.check(schema, deepMerged(value, additional), fieldNames), fieldNames };
 }
 
@@ -85,13 +88,13 @@ export async function runDeclared(
 	const { shape = operation.method === 'DELETE' ? deletedItem : answerItems } = operation;
 	const allAnswers: unknown[] = [];
 	const work = async (item: Item) => {
-		const output = simplify && readOutput(item);
+		const format = simplify && readOutput(item);
 		const answers = await answersFor(item, operation);
 		if (answersHint) allAnswers.push(...map(answers, 'answer'));
 		const results = answers.flatMap(({ answer, asked }) => shape(answer, asked));
-		if (!simplify || !output) return results;
+		if (!simplify || !format) return results;
 		return results.map((json) =>
-			output.simplify ? simplified(simplify, json) : rawOutput(output, json),
+			format.simplify ? simplified(simplify, json) : rawOutput(format, json),
 		);
 	};
 	const concurrency = onlyReads(operation) ? READS_AT_ONCE : concurrencyOf(items);
@@ -116,7 +119,7 @@ const wholeNumber = z.number().int().min(1);
 /**
  * Reads how many requests or runs the first item allows at once.
  *
- * @param name the parameter that says so
+ * @param name the parameter with this number
  * @throws NodeOperationError if the parameter is invalid
  */
 export const concurrencyOf = ([first]: Item[], name = 'options.concurrency'): number =>
@@ -135,7 +138,7 @@ export async function forEachItem(
 ): Promise<INodeExecutionData[]> {
 	const output: INodeExecutionData[][] = [];
 	const errors: ItemError[] = [];
-	const outputOf = async (item: Item) => {
+	const processItem = async (item: Item) => {
 		try {
 			output[item.index] = (await work(item)).map((json) => item.output(json));
 		} catch (caught) {
@@ -144,7 +147,7 @@ export async function forEachItem(
 			else errors.push(item.nameItemIn(error));
 		}
 	};
-	await forEachConcurrently(items, atOnce, outputOf, () => errors.length === 0);
+	await forEachConcurrently(items, atOnce, processItem, () => errors.length === 0);
 	if (errors[0]) throw errors[0];
 	return output.flat();
 }
@@ -171,21 +174,27 @@ export async function forEachConcurrently<Entry>(
 	await Promise.all(Array.from({ length: slots }, slot));
 }
 
-/**
- * Gives one answer for each path and body of an item. All pages of a list form one answer. A precheck can give the
- * answer instead of a request. `asked` is the body, or the path values if there is no body.
- */
-async function answersFor(item: Item, operation: DeclaredOperation) {
-	const { answer, ifEmpty, method, paging, repeatable, precheck, statusAdvice } = operation;
-	const { identifying = {}, timeoutSeconds: initialTimeout = TIMEOUT_SECONDS } = operation;
+interface OperationAnswer {
+	/** The parsed answer, or all pages of a list, or the answer of `precheck`. */
+	answer: unknown;
+	/** The request body, or the path values of a request without a body; undefined if `precheck` gave the answer. */
+	asked?: unknown;
+}
+
+/** Sends the requests of an item, one after the other. Returns one answer for each pair of a path and a body. */
+async function answersFor(item: Item, operation: DeclaredOperation): Promise<OperationAnswer[]> {
+	const { ifEmpty, precheck, identifying = {} } = operation;
+	const { timeoutSeconds: initialTimeout = TIMEOUT_SECONDS } = operation;
 	const paths = pathsOf(item, operation);
 	for (const [name, options] of Object.entries(identifying))
 		throwIfPartMissing(item, name, options);
 	const timeoutMs = item.setting('options.timeout', timeoutSeconds, initialTimeout) * 1000;
 	// Checks all bodies before the first request, so that an item with an invalid body sends nothing.
 	const { bodies, fieldNames } = requestBodies(item, operation);
-	const file = operation.body?.isForm && (await readUploadFile(item, chosenBinaryField(item)));
-	const answers: Array<{ answer: unknown; asked?: unknown }> = [];
+	const file = operation.body?.isForm
+		? await readUploadFile(item, chosenBinaryField(item))
+		: undefined;
+	const answers: OperationAnswer[] = [];
 	for (const values of paths) {
 		const checked = await precheck?.(item, values, timeoutMs);
 		if (checked && 'answer' in checked) {
@@ -193,34 +202,62 @@ async function answersFor(item: Item, operation: DeclaredOperation) {
 			continue;
 		}
 		const path = buildPath(operation.path, { ...values, ...checked?.found });
-		const schema = typeof answer === 'function' ? answer(values) : answer;
-		for (const { value, text } of bodies) {
-			const ask: SendRequest = async (further, options = { repeatable }) => {
-				const json = further
-					? item.jsonText({ ...(value as object), ...further }, fieldNames)
-					: text;
-				const sent = file ? () => multipartBody(file, value as FieldValues) : json;
-				const request = { method, path, body: sent, timeoutMs, schema, ...options };
-				return await item.call(request, { statusAdvice }, json);
-			};
-			const sendAll = paging ? collectListPages : operation.sendBody;
-			const given = await (sendAll ? sendAll(item, ask) : ask());
-			if (ifEmpty && isEqual(given, [])) await ifEmpty(item, values, timeoutMs);
-			answers.push({ answer: given, asked: value ?? values });
+		const schema =
+			typeof operation.answer === 'function' ? operation.answer(values) : operation.answer;
+		for (const body of bodies) {
+			const request = { path, schema, timeoutMs, body, fieldNames, file };
+			const send = requestSender(item, operation, request);
+			const sendAll = operation.paging ? collectListPages : operation.sendBody;
+			const answer = await (sendAll ? sendAll(item, send) : send());
+			if (ifEmpty && isEqual(answer, [])) await ifEmpty(item, values, timeoutMs);
+			answers.push({ answer, asked: body.value ?? values });
 		}
 	}
 	return answers;
 }
 
-/** Returns the bodies of the requests of an item, each with its JSON text, and how messages name their fields. */
+/** The main request of an item. */
+interface MainRequest {
+	path: string;
+	schema: AnswerSchema;
+	timeoutMs: number;
+	body: RequestBody;
+	fieldNames: FieldNames;
+	/** The file of a form. */
+	file?: UploadFile;
+}
+
+/** Returns a function that sends the main request of an item. */
+function requestSender(
+	item: Item,
+	{ method, repeatable, statusAdvice }: DeclaredOperation,
+	{ path, schema, timeoutMs, body: { value, text }, fieldNames, file }: MainRequest,
+): SendRequest {
+	return async (further, options = { repeatable }) => {
+		const json = further ? item.jsonText({ ...(value as object), ...further }, fieldNames) : text;
+		const body = file ? () => multipartBody(file, value as FieldValues) : json;
+		const request = { method, path, body, timeoutMs, schema, ...options };
+		return await item.call(request, { statusAdvice }, json);
+	};
+}
+
+interface RequestBody {
+	value: unknown;
+	/** The JSON text of `value`; undefined if there is no body. */
+	text?: string;
+}
+
+/** Returns the bodies of the requests of an item, and how messages name their fields. */
 function requestBodies(item: Item, { body, fixedBody, paging }: DeclaredOperation) {
 	const { value: whole, fieldNames = {} } = body
 		? bodyOf(item, body, paging && PAGE_FIELDS)
 		: { value: fixedBody };
-	const bodies = (body?.split?.(whole) ?? [whole]).map((value) => ({
-		value,
-		text: value === undefined ? undefined : item.jsonText(value, fieldNames),
-	}));
+	const bodies = (body?.split?.(whole) ?? [whole]).map(
+		(value): RequestBody => ({
+			value,
+			text: value === undefined ? undefined : item.jsonText(value, fieldNames),
+		}),
+	);
 	return { bodies, fieldNames };
 }
 
@@ -268,28 +305,35 @@ async function collectListPages(
 	return await collectPages(async (page) => (await ask(page)) as unknown[], wanted);
 }
 
-/** Runs the selected operation for all input items. */
+/**
+ * Runs the selected operation for all input items.
+ *
+ * @returns the output items; in an agent's tool, one item with the message if the operation fails
+ * @throws the error of the operation (see `replyOrThrow`)
+ */
 export async function execute(
-	given: IExecuteFunctions,
+	n8nContext: IExecuteFunctions,
 	catalogue: Resource[],
 ): Promise<INodeExecutionData[]> {
 	// Caches the node, because n8n's `getNode` copies the whole node at each call.
-	const node = given.getNode();
-	const context = Object.create(given, { getNode: { value: () => node } }) as IExecuteFunctions;
-	const connections = await connectionsOf(given);
-	const itemsOf = (operation?: Operation) => {
-		const fields = operation ? operationFields(operation) : [];
-		return connections.map((connection, index) => new Item(context, index, fields, connection));
-	};
+	const node = n8nContext.getNode();
+	const context = Object.create(n8nContext, {
+		getNode: { value: () => node },
+	}) as IExecuteFunctions;
+	const connections = await connectionsOf(n8nContext);
+	const itemsWith = (fields: INodeProperties[]) =>
+		connections.map((connection, index) => new Item(context, index, fields, connection));
 	let items: Item[] | undefined;
 	try {
 		const operation = chosenOperation(context, catalogue);
-		items = itemsOf(operation);
+		items = itemsWith(operationFields(operation));
 		if (!isCoded(operation)) return await runDeclared(operation, { context, items });
 		const progress = (minutes: number) => findLast(items, 'progress')?.progress?.(minutes);
 		return await loggingProgress(operation.execute({ context, items }), progress, context);
 	} catch (caught) {
-		return replyOrThrow(caught, context, (items ?? itemsOf())[0]);
+		// `items` is undefined if the selected operation does not exist.
+		const [first] = items ?? itemsWith([]);
+		return replyOrThrow(caught, context, first);
 	}
 }
 
