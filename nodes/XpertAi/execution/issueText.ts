@@ -21,6 +21,7 @@ export interface FieldNames {
 	parameter?: string;
 }
 
+/** Returns why zod rejects a value, as the end of a sentence, e.g. `must be a number`. */
 export function issueText(issue: ZodIssue): string {
 	switch (issue.code) {
 		case 'invalid_type':
@@ -52,17 +53,22 @@ const TYPE_NAMES: Record<string, string> = {
 
 /** Returns the name of a part of a value for messages, e.g. `"Top K" in "Recall"`. */
 export function fieldName(path: JsonPath, fieldNames: FieldNames): string {
-	const { fields, within = [], fieldByPath = {}, additional } = fieldNames;
+	const { fields, within = [], additional } = fieldNames;
 	const { parameter = fields ? 'Fields' : 'JSON Body' } = fieldNames;
 	if (path.length > 0 && setsPath(additional, path))
 		return `"Additional Fields (JSON)" at ${pathText(path)}`;
 	if (!fields) return `"${parameter}"${path.length > 0 ? ` at ${pathText(path)}` : ''}`;
-	const ends = path.map((_, end) => path.slice(0, end + 1).join('.'));
-	const own = findLastIndex(ends, (key) => Object.hasOwn(fieldByPath, key));
-	const field = fieldByPath[ends[own] ?? ''];
-	const known = field === undefined ? path : [...field.split('.'), ...path.slice(own + 1)];
-	const names = fieldsAlong([...within, ...known], fields).map((one) => `"${one.displayName}"`);
+	const fieldPath = [...within, ...withFieldNames(path, fieldNames.fieldByPath)];
+	const names = fieldsAlong(fieldPath, fields).map(({ displayName }) => `"${displayName}"`);
 	return names.reverse().join(' in ') || `"${parameter}"`;
+}
+
+/** Replaces the start of a path by its field in `fieldByPath`. Of several such starts, the longest counts. */
+function withFieldNames(path: JsonPath, fieldByPath: Record<string, string> = {}): JsonPath {
+	const starts = path.map((_, at) => path.slice(0, at + 1).join('.'));
+	const longest = findLastIndex(starts, (start) => Object.hasOwn(fieldByPath, start));
+	const field = fieldByPath[starts[longest] ?? ''];
+	return field === undefined ? path : [...field.split('.'), ...path.slice(longest + 1)];
 }
 
 /** Formats a path as in code, e.g. `rows[0].name`. */
@@ -77,22 +83,27 @@ export function setsPath(value: unknown, [key, ...rest]: JsonPath): boolean {
 	return Object.hasOwn(value as object, key) && setsPath(get(value, [key]), rest);
 }
 
-/** Returns the fields along a path, outermost first. */
+/**
+ * Returns the fields along a path, outermost first. If a key has no field, ends with the rest of the path as a name.
+ *
+ * @param level the fields among which the first key is
+ */
 export function fieldsAlong(
 	path: JsonPath,
 	level: INodeProperties[],
 ): Array<INodeProperties | { displayName: string }> {
 	const [key, ...rest] = path;
 	if (key === undefined) return [];
-	const isThis = (one: object): one is INodeProperties => 'type' in one && get(one, 'name') === key;
-	const inGroups = () => level.filter(isContainer).flatMap(({ options = [] }) => options);
-	const found = level.find(isThis) ?? inGroups().find(isThis);
-	// Skip row indexes and the key `values`. The n8n panel does not show them.
+	const hasKey = (one: object): one is INodeProperties => 'type' in one && get(one, 'name') === key;
+	const inContainers = () => level.filter(isContainer).flatMap(({ options = [] }) => options);
+	const found = level.find(hasKey) ?? inContainers().find(hasKey);
+	// Skips row indexes and the key `values`, because the n8n panel does not show them.
 	if (typeof key === 'number' || (!found && key === 'values' && level.length > 0))
 		return fieldsAlong(rest, level);
 	if (!found) return [{ displayName: pathText(path) }];
 	const inside = (found.options ?? []).flatMap((one) => ('values' in one ? one.values : one));
 	const below = fieldsAlong(rest, inside as INodeProperties[]);
+	// A message names the field inside a container, without the container.
 	return isContainer(found) && below.length > 0 ? below : [found, ...below];
 }
 

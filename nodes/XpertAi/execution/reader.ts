@@ -42,7 +42,7 @@ interface InputIssue {
 	issue: string;
 	/** The rejected value, if the message should show it. */
 	value?: unknown;
-	/** How to correct the input. Default: `GENERAL_FIX`. */
+	/** How to correct the input. Default: `GENERAL_ADVICE`. */
 	advice?: string;
 }
 
@@ -74,7 +74,7 @@ export class Reader {
 		readonly suffix = '',
 	) {}
 
-	/** Creates a reader of the given fields, for this item. */
+	/** Creates a reader of other fields, for the same item. */
 	withFields(fields: INodeProperties[], resolve: Reader['resolve']): Reader {
 		return new Reader(this.node, fields, resolve, this.unsent, this.index, this.suffix);
 	}
@@ -96,12 +96,16 @@ export class Reader {
 		return this.throwIssue({ field: `"${this.labelOf(name)}"`, issue, value, advice });
 	}
 
-	/** What to do about a missing value where the input item itself is empty; undefined for all other items. */
+	/** The advice about a missing value if the input item has no data; undefined for all other items. */
 	get emptyItemAdvice(): string | undefined {
 		return undefined;
 	}
 
-	/** Throws an "is empty" error if a parameter is an expression. The caller checks that the result is empty. */
+	/**
+	 * Throws an error about an empty parameter, but only if the parameter is an expression.
+	 *
+	 * @param result the result of the expression. The caller has checked that it is empty or blank.
+	 */
 	throwIfEmptyExpression(name: string, result?: unknown): void {
 		if (!isExpression(givenFor(this.node, name))) return;
 		const [gave, advice] = isNothing(result)
@@ -148,8 +152,8 @@ export class Reader {
 	 */
 	setting<Value>(name: string, schema: Schema<Value>, initial?: NodeParameterValueType): Value {
 		const constants = constantsOf(this.node);
-		const [knownSchema, knownInitial, known] = constants.get(name) ?? [];
-		if (knownSchema === schema && knownInitial === initial) return known as Value;
+		const [cachedSchema, cachedInitial, cached] = constants.get(name) ?? [];
+		if (cachedSchema === schema && cachedInitial === initial) return cached as Value;
 		const start = initial ?? this.fieldOf(name)?.default;
 		const whole = this.typed(name, this.parameter(name, start), schema, start);
 		if (!findPath([this.node.parameters[name.replace(/\..*/, '')], start], isExpression))
@@ -219,17 +223,12 @@ export class Reader {
 		const result = schema.safeParse(value);
 		if (result.success) return result.data;
 		const [zodIssue] = result.error.issues as [ZodIssue];
-		const issue = issueText(zodIssue);
 		return this.throwIssue({
 			field: fieldName(zodIssue.path, fieldNames),
-			issue,
-			// A list may have been given as text. Then the issue has the rejected part.
+			issue: issueText(zodIssue),
+			// The value may be a list as text. `zodIssue.path` leads to nothing there, but `params` has the rejected part.
 			value: get(zodIssue, 'params.value') ?? valueAt(value, zodIssue.path),
-			// An address can be pasted into an ID field, whose schema converts it, and not into JSON.
-			advice:
-				zodIssue.code === 'custom' && isIdIssue(issue)
-					? ID_ADVICE
-					: adviceIfMissing(zodIssue, fieldNames),
+			advice: adviceForIssue(zodIssue, fieldNames),
 		});
 	}
 
@@ -237,21 +236,22 @@ export class Reader {
 	jsonText(value: unknown, fieldNames: FieldNames = {}): string {
 		const text = stringified(value);
 		if (text === undefined) {
-			const part = findKey(Object(value), (one) => one !== undefined && !stringified(one));
+			const key = findKey(Object(value), (part) => part !== undefined && !stringified(part));
 			return this.throwIssue({
-				field: fieldName(compact([part]), fieldNames),
+				field: fieldName(compact([key]), fieldNames),
 				issue: TOO_DEEP_ISSUE,
 			});
 		}
-		// Search only if the JSON contains `\ud` (a lone surrogate) or `null` (perhaps Infinity or NaN).
+		// The search is slow. JSON shows a lone surrogate as `\ud…`, and Infinity and NaN as `null`.
 		const path = /\\ud|null/.test(text) ? findPath(value, isUnsendable) : undefined;
 		if (!path) return text;
 		const part = valueAt(value, path);
 		const field = fieldName(path, fieldNames);
 		if (typeof part === 'number')
 			return this.throwIssue({ field, issue: 'must be a number', value: part });
-		const which = isBroken(part) ? '' : 'has a field whose name ';
-		return this.throwIssue({ field, issue: `${which}${LONE_SURROGATE_ISSUE}` });
+		// If the part is an object, the lone surrogate is in one of its keys.
+		const place = isBroken(part) ? '' : 'has a field whose name ';
+		return this.throwIssue({ field, issue: `${place}${LONE_SURROGATE_ISSUE}` });
 	}
 
 	/** Returns the display name of a parameter such as `options.timeout`. */
@@ -259,6 +259,7 @@ export class Reader {
 		return (this.fieldOf(name) ?? this.fieldOf(name.replace(/\..*/, '')))?.displayName ?? name;
 	}
 
+	/** Whether the operation has a parameter of this name. */
 	has(name: string): boolean {
 		return this.fieldOf(name) !== undefined;
 	}
@@ -279,11 +280,14 @@ fieldFinder.cache = new WeakMap();
 
 const GENERAL_ADVICE = 'Correct the value, or the expression or column it comes from.';
 
-/** How to correct a field of the panel that is empty. A missing part of JSON has no field of its own. */
-const adviceIfMissing = (issue: ZodIssue, { fields }: FieldNames): string | undefined =>
-	fields && issue.code === 'invalid_type' && issue.received === 'undefined'
-		? 'Fill in this field. Blanks alone do not count.'
-		: undefined;
+/** Returns specific advice about an issue, or undefined. */
+function adviceForIssue(issue: ZodIssue, { fields }: FieldNames): string | undefined {
+	// Only ID fields have custom issues about IDs. They also take web addresses, which IDs inside JSON do not.
+	if (issue.code === 'custom' && isIdIssue(issueText(issue))) return ID_ADVICE;
+	// Without `fields`, the missing part is inside JSON, and the panel has no field for it.
+	const isEmptyField = fields && issue.code === 'invalid_type' && issue.received === 'undefined';
+	return isEmptyField ? 'Fill in this field. Blanks alone do not count.' : undefined;
+}
 
 const BLANK_ADVICE = 'Leave such items out before, with a Filter node, or correct the expression.';
 
