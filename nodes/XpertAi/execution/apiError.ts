@@ -62,7 +62,9 @@ function notFoundMessage(ids: NamedId[]): string {
 	return `${names.join(' or ')} was not found`;
 }
 
-/** Returns specific advice about a failure, or undefined. `failureDescription` replaces undefined with general advice. */
+/**
+ * Returns specific advice about a failure, or undefined. `failureDescription` replaces undefined with general advice.
+ */
 function adviceFor(
 	failure: Failure,
 	{ statusAdvice, ids, timeLimit }: AdviceContext & { ids: NamedId[] },

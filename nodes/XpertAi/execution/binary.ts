@@ -112,29 +112,31 @@ export async function* binaryChunks(item: Item, field: BinaryField): AsyncGenera
 }
 
 /**
- * Opens a binary field once. Gives its first 1,024 bytes, or fewer if the file is shorter, and all its pieces, from the
- * first byte on. Closes it at the end of `use`.
+ * Opens a binary field, and closes it at the end of `use`. The file is read only once.
+ *
+ * @param use gets the first 1,024 bytes (fewer if the file is shorter), and all pieces from the first byte on
+ * @returns the result of `use`
  */
 export async function openWithHead<Result>(
 	item: Item,
 	field: BinaryField,
 	use: (head: Buffer, pieces: AsyncIterable<Uint8Array>) => Promise<Result>,
 ): Promise<Result> {
-	const stored = binaryChunks(item, field);
-	let head = Buffer.alloc(0);
+	const remaining = binaryChunks(item, field);
+	let readAhead = Buffer.alloc(0);
 	async function* allPieces() {
-		yield head;
-		yield* stored;
+		yield readAhead;
+		yield* remaining;
 	}
 	try {
-		while (head.length < HEAD_BYTES) {
-			const { done, value } = await stored.next();
+		while (readAhead.length < HEAD_BYTES) {
+			const { done, value } = await remaining.next();
 			if (done) break;
-			head = Buffer.concat([head, value]);
+			readAhead = Buffer.concat([readAhead, value]);
 		}
-		return await use(head.subarray(0, HEAD_BYTES), allPieces());
+		return await use(readAhead.subarray(0, HEAD_BYTES), allPieces());
 	} finally {
-		await stored.return(undefined);
+		await remaining.return(undefined);
 	}
 }
 
@@ -148,13 +150,11 @@ const HEAD_BYTES = 1024;
 export async function readUploadFile(item: Item, field: BinaryField): Promise<UploadFile> {
 	const { helpers } = item.context;
 	const { fileName, mimeType, id } = field.binary;
-	const read = async () =>
-		id === undefined
-			? await helpers.getBinaryDataBuffer(item.index, field.property)
-			: {
-					size: (await helpers.getBinaryMetadata(id)).fileSize,
-					open: () => binaryChunks(item, field),
-				};
+	const read = async (): Promise<UploadFile['content']> => {
+		if (id === undefined) return await helpers.getBinaryDataBuffer(item.index, field.property);
+		const { fileSize } = await helpers.getBinaryMetadata(id);
+		return { size: fileSize, open: () => binaryChunks(item, field) };
+	};
 	return {
 		name: fileName || field.property,
 		mimeType,
@@ -162,7 +162,9 @@ export async function readUploadFile(item: Item, field: BinaryField): Promise<Up
 	};
 }
 
-/** Reads a file. Fails, for example, if pinned data refers to a file that n8n has deleted. */
+/**
+ * Returns the result of `get`. If `get` fails, throws the error for a file that n8n no longer has, e.g. of pinned data.
+ */
 async function readOrThrowGone<Result>(
 	item: Item,
 	field: BinaryField,

@@ -17,11 +17,13 @@ export interface Place {
 /** An expression that only reads a value of the item. */
 interface Read {
 	steps: NonNullable<ReturnType<typeof parseReadExpression>>;
-	/** Whether n8n gave the same value for an item. Unset as long as no item has told. */
+	/** Whether n8n and `readPath` gave the same value for an item. Unset until an item has a value to compare. */
 	isTrusted?: boolean;
 }
 
-/** Returns what is known of the expressions of a node. n8n gives each execution a node object of its own. */
+/**
+ * Caches the simple reads of a node, by expression. Each execution starts anew, because n8n gives it a new node object.
+ */
 const simpleReadsOf = memoize<(node: INode) => (expression: string) => Read | undefined>(() =>
 	memoize((expression: string) => {
 		const steps = parseReadExpression(expression);
@@ -30,16 +32,16 @@ const simpleReadsOf = memoize<(node: INode) => (expression: string) => Read | un
 );
 simpleReadsOf.cache = new WeakMap();
 
-/** Takes the expressions of a node apart, once each. */
+/** Parses the expressions of a node. Caches the result of each. */
 export const templatesOf = memoize<
 	(node: INode) => (expression: string) => ReturnType<typeof parseTemplate>
 >(() => memoize((expression: string) => parseTemplate(expression.slice(1))));
 templatesOf.cache = new WeakMap();
 
 /**
- * Evaluates an expression. An expression that only reads a value of the item is read without n8n, which takes a hundred
- * times as long. The first value of each such expression comes from n8n: if n8n gives another value or rejects the
- * expression, the node never reads it by itself.
+ * Evaluates an expression. If the expression only reads a value of the item, the node reads the value itself, because
+ * n8n takes a hundred times as long. Before that, n8n evaluates the expression for one item with a value. If this value
+ * differs from the value that the node reads, n8n evaluates the expression for all items.
  *
  * @param expression without the leading `=`
  * @param byN8n asks n8n for the value
@@ -60,16 +62,18 @@ function evaluate(
 	return value;
 }
 
-/** Evaluates an expression of a parameter, unless this was done before for this item. An error is not kept. */
+/**
+ * Returns the cached value of an expression of this item. Without one, calls `read` and caches its value, but no error.
+ */
 function evaluateOnce(place: Place, path: string, read: () => unknown): unknown {
 	const known = (place.known ??= new Map<string, unknown>());
 	if (!known.has(path)) known.set(path, read());
 	return known.get(path);
 }
 
-/** Returns the result of n8n. In an error, names the field that n8n shows to the user. */
+/** Returns the result of `read`. In an error of n8n, sets the field that n8n shows to the user. */
 function withFieldInError(field: string, read: () => unknown): unknown {
-	// A value may be an error as well.
+	// Wraps the value, because an expression can also return an error object.
 	const outcome = attempt(() => ({ value: read() }));
 	if (!isError(outcome)) return outcome.value;
 	if ('context' in outcome && isObject(outcome.context)) set(outcome, 'context.parameter', field);
@@ -82,16 +86,16 @@ const READS_SIBLING = /\$parameter[^]*&/;
 export const readsSibling = (expression: string): boolean => READS_SIBLING.test(expression);
 
 /**
- * Lets n8n evaluate an expression. n8n finds the parameters beside it only if it reads their whole collection, which
- * evaluates them as well.
+ * Lets n8n evaluate an expression. If the expression reads a parameter beside its own, reads the whole collection,
+ * because n8n finds that parameter only then.
  */
 function byN8n({ context, index, node }: Place, expression: string, path: string): unknown {
 	const read = (from: string): unknown =>
 		context.getNodeParameter(from, index, expression, { skipValidation: true });
 	const steps = readsSibling(expression) ? toPath(path) : [];
-	const above = steps.slice(0, -1).map((step) => `[${JSON.stringify(step)}]`);
-	if (above.length === 0 || !has(node.parameters, steps)) return read(path);
-	return get(read(above.join('')), steps.slice(-1));
+	const collectionPath = steps.slice(0, -1).map((step) => `[${JSON.stringify(step)}]`);
+	if (collectionPath.length === 0 || !has(node.parameters, steps)) return read(path);
+	return get(read(collectionPath.join('')), steps.slice(-1));
 }
 
 /**
@@ -112,7 +116,7 @@ export const expressionValue = (
 		),
 	);
 
-/** Evaluates an expression of a parameter part by part. Returns its value, or the part that is missing. */
+/** Evaluates each part of an expression on its own. Returns the value of the expression, or a `MissingPart`. */
 export const expressionValueByParts = (
 	place: Place,
 	expression: string,
@@ -129,7 +133,9 @@ export const expressionValueByParts = (
 		return identityValue(templatesOf(node)(expression), evaluatePart, options);
 	});
 
-/** Does the same as `identityOf`. A value that has all its parts is kept for `valueOf`, which would give the same. */
+/**
+ * Like `expressionValueByParts`. Also caches a complete value for `expressionValue`, which would give the same value.
+ */
 export function keepValueByParts(...asked: Parameters<typeof expressionValueByParts>): unknown {
 	const [place, , path] = asked;
 	const value = expressionValueByParts(...asked);

@@ -16,7 +16,7 @@ import { ConvertingSchema } from '../payloads/schemas';
 import { type FieldValues, filledOnly, isContainer, isIdField, splitList } from './fields';
 import { isBlank, isBroken, isNothing } from './given';
 
-/** Converts a value to the type of its field, if possible. */
+/** Converts a value to the type of its field. Returns a value that cannot be converted as it is. */
 export function typedValue(type: 'string' | 'number' | 'boolean', raw: unknown): unknown {
 	if (type === 'string') {
 		const text = isoText(raw);
@@ -59,7 +59,7 @@ const filledString = z.preprocess((raw) => (isBlank(raw) ? undefined : raw), str
 /** Splits a comma-separated text into a list. A missing value gives an empty list. */
 const asList = (raw: unknown) => (typeof raw === 'string' ? splitList(raw) : (raw ?? []));
 
-/** The issue of a thread ID that is not valid. All other IDs have `UUID_ISSUE`. */
+/** The issue of an invalid thread ID. The issue of all other IDs is `UUID_ISSUE`. */
 const FREE_ID_ISSUE = 'must be an ID';
 
 export const isIdIssue = (issue: string) => issue === UUID_ISSUE || issue === FREE_ID_ISSUE;
@@ -149,7 +149,7 @@ export const groupSchema = memoize((fields: INodeProperties[]) => {
 	});
 });
 
-/** Some expressions and generated workflows give an empty list for a collection without fields. */
+/** Replaces an empty list by undefined. Some expressions and generated workflows return it for an empty collection. */
 const unlessEmptyList = (raw: unknown) => (isEqual(raw, []) ? undefined : raw);
 
 /** Turns an empty object or list into undefined, because servers would store the empty value. */
@@ -167,7 +167,7 @@ export function idFromInput(raw: unknown): unknown {
 	return isUuid(id) ? id.toLowerCase() : id;
 }
 
-/** This ID parameter does not require a UUID, because clients can choose thread IDs. */
+/** The only ID parameter that takes other texts than UUIDs, because clients can choose thread IDs. */
 const FREE_ID_FIELD = 'threadId';
 
 /**

@@ -16,8 +16,8 @@ export const filledOnly = (values: FieldValues): FieldValues =>
 	omitBy(values, (value) => value === undefined || value === '');
 
 /**
- * Splits a text at a separator. A text that is a JSON array of plain values gives these values: models and templates
- * write lists so. Trims the parts, and leaves out empty parts.
+ * Splits a text at a separator. If the text is a JSON array of plain values, returns these values, because models and
+ * templates write lists in this form. Trims the parts, and leaves out empty parts.
  */
 export const splitList = (text: string, separator: string | RegExp = ','): string[] =>
 	compact((listIn(text) ?? text.split(separator)).map((one) => String(one).trim()));
@@ -208,7 +208,7 @@ export const optionsField = (options: INodeProperties[]): INodeProperties =>
 		options: inPanelOrder(options),
 	});
 
-/** A collection of what few need, shown below the options. */
+/** A collection of settings that few users need, shown below the options. */
 export const tuningField = (displayName: string, settings: INodeProperties[]): INodeProperties =>
 	groupField('tuning', displayName, undefined, {
 		placeholder: 'Add setting',

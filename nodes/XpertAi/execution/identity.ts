@@ -29,7 +29,9 @@ import type { Reader } from './reader';
 /** An item whose expressions are evaluated at its `place`. */
 type ItemReader = Reader & { place: Place };
 
-/** Reads an identity field without converting its type. Returns a `MissingPart` if a part of its expression is missing. */
+/**
+ * Reads an identity field without converting its type. Returns a `MissingPart` if a part of its expression is missing.
+ */
 function valueOrMissing(item: ItemReader, name: string, options: IdentityOptions): unknown {
 	const [collection = '', ...path] = name.split('.');
 	// An expression may return the whole collection. Then the node parameters contain no single field.
@@ -64,7 +66,9 @@ function isGiven(item: ItemReader, name: string): boolean {
 
 const missingPartErrors = new WeakSet<object>();
 
-/** Whether `throwMissingPart` threw an error. After such an error, it is unclear which documents the source contains. */
+/**
+ * Whether `throwMissingPart` threw an error. After such an error, it is unclear which documents the source contains.
+ */
 export const isMissingPart = (error: unknown): boolean =>
 	isObject(error) && missingPartErrors.has(error);
 
@@ -295,7 +299,7 @@ export function identityText(item: ItemReader, name: string): string {
  * Returns the value of a field that may be empty.
  *
  * @param value the value of the field, or a `MissingPart` (see `resolveParameter`)
- * @returns undefined if the whole expression gave no value; an object that it gave instead
+ * @returns the value; undefined or an object if the whole expression is one part and gave no valid value
  * @throws NodeOperationError if one part of several is missing
  */
 export function presentOrEmpty(item: ItemReader, field: string, value: unknown): unknown {

@@ -52,8 +52,8 @@ export class Item extends Reader {
 	}
 
 	/**
-	 * Forgets the values of expressions, except IDs. What was read of an item may be large, and is not read again. An
-	 * error may ask for the IDs.
+	 * Removes the values of expressions from the cache, because they can be large. Call this when the parameters of the
+	 * item are no longer needed. Keeps IDs, because a later error may name them.
 	 */
 	forgetValues(): void {
 		const { place } = this;
@@ -125,7 +125,7 @@ export class Item extends Reader {
 		return new NodeOperationError(this.node, cause, { itemIndex: this.index });
 	}
 
-	/** Names this item in the message of an error that stops the workflow, if there are several items. */
+	/** Adds the index of this item to the message of an error that stops the workflow, if there are several items. */
 	nameItemIn(error: ItemError): ItemError {
 		if (!error.message.endsWith(this.suffix)) error.message += this.suffix;
 		return error;
@@ -199,7 +199,7 @@ export class Item extends Reader {
 	}
 }
 
-/** n8n does not run a node without items. With "Always Output Data", it makes an item of nothing. */
+/** If the node before has "Always Output Data" and no output, n8n runs this node with one empty item. */
 const EMPTY_ITEM_ADVICE =
 	'The item itself is empty: the node before found nothing and has "Always Output Data" switched on, or is a manual trigger. Look at the output of that node, and have it give the data, or no item.';
 

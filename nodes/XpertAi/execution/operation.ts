@@ -119,12 +119,12 @@ interface Declaration extends OperationInfo {
 	answer?: string[] | AnswerForm;
 	body?: OperationBody;
 	/**
-	 * Optional fields that say which records are meant, or whose. If an expression in such a field gives nothing, the
-	 * item is rejected.
+	 * Optional fields that select records or their owner. If an expression in such a field gives nothing, the item is
+	 * rejected.
 	 */
 	identifying?: Record<string, IdentityOptions>;
 	precheck?: Precheck;
-	/** Runs if the list of an item is empty, e.g. to tell a missing record from one without results. */
+	/** Runs if an item gets an empty list, e.g. to throw an error if the record of the list does not exist. */
 	ifEmpty?: (...asked: Parameters<Precheck>) => Promise<unknown>;
 	/** Options of this operation, in addition to general options such as Timeout. */
 	options?: INodeProperties[];
@@ -254,7 +254,10 @@ function operationList({ value: resource, operations }: Resource): INodeProperti
 	});
 }
 
-/** The parameters of a resource. Merges identical parameters of several operations, to shorten the node description. */
+/**
+ * The parameters of a resource. Merges identical parameters of several operations, to shorten the node description. The
+ * order of the parameters of each operation stays as far as possible: a merged one takes its last position.
+ */
 function resourceFields({ value, operations }: Resource): INodeProperties[] {
 	const all = operations.flatMap((operation) =>
 		operationFields(operation).map((field, at) => ({ field, at, operation: operation.value })),

@@ -43,7 +43,7 @@ export function readOutput(item: Item): AnswerOutput {
 	return { simplify: false, rawFields: splitList(item.filledText('toolFields')) };
 }
 
-/** Returns a raw answer. Keeps only the fields in `rawFields`, if set. */
+/** Returns a raw answer, or only its `rawFields`, if set. */
 export const rawOutput = ({ rawFields }: AnswerOutput, json: IDataObject): IDataObject =>
 	rawFields ? pick(json, rawFields) : json;
 
@@ -51,7 +51,10 @@ export const rawOutput = ({ rawFields }: AnswerOutput, json: IDataObject): IData
 export const isInChat = (context: IExecuteFunctions): boolean =>
 	!isTool(context) && 'isStreaming' in context && context.isStreaming();
 
-/** Replaces the description of an n8n error, because a streaming chat shows the description to visitors. */
+/**
+ * Replaces the description of an n8n error, because a streaming chat shows the description to visitors. Moves it to the
+ * messages of the error. Changes no other errors.
+ */
 export function hideReasonFromChat(caught: unknown): unknown {
 	if (!(caught instanceof NodeApiError || caught instanceof NodeOperationError)) return caught;
 	if (caught.description) caught.messages.push(caught.description);

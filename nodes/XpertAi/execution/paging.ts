@@ -5,8 +5,10 @@ export const PAGE_SIZE = 100;
 /** Returns a text that identifies a result. Prefers IDs, because other fields may change between requests. */
 function resultIdentity(result: unknown): string {
 	const { id, assistant_id, thread_id, namespace, key } = isJsonObject(result) ? result : {};
-	const place = namespace && key ? [namespace, key] : result;
-	return JSON.stringify([id, assistant_id, thread_id, place].find((one) => (one ?? '') !== ''));
+	const keyOrWhole = namespace && key ? [namespace, key] : result;
+	return JSON.stringify(
+		[id, assistant_id, thread_id, keyOrWhole].find((one) => (one ?? '') !== ''),
+	);
 }
 
 /**
@@ -23,7 +25,7 @@ export async function collectPages<Result>(
 	for (let offset = 0; results.size < wanted; ) {
 		const limit = Math.min(PAGE_SIZE, wanted - results.size);
 		const page = await fetchPage({ limit, offset });
-		const known = results.size;
+		const countBefore = results.size;
 		for (const result of page) {
 			const identity = resultIdentity(result);
 			if (!results.has(identity)) results.set(identity, result);
@@ -31,7 +33,7 @@ export async function collectPages<Result>(
 		// Fewer results than `limit`: this is the last page.
 		// More results than `limit`: the server ignored `limit` and sent the whole list.
 		// No new results: the server ignored `offset`.
-		if (page.length !== limit || results.size === known) break;
+		if (page.length !== limit || results.size === countBefore) break;
 		offset += page.length;
 	}
 	return [...results.values()].slice(0, wanted);

@@ -6,10 +6,13 @@ import type { IdentityOptions } from '../payloads/identity';
 import { expressionValueByParts, type Place, expressionValue } from './expressions';
 import { findPath } from './given';
 
-/** Fields that are read by themselves, not together with their collection. */
+/** Fields that a read of their collection leaves out. They are read on their own. */
 const FIELDS_READ_ALONE = ['documentSettings.documentVersion', 'options.shard'];
 
-/** Fields that are read with their collection. A value without a part is a `MissingPart` there. */
+/**
+ * Identity fields that are read with their collection. If a part of the expression is missing, the value is a
+ * `MissingPart`.
+ */
 const FIELDS_IN_COLLECTIONS: Record<string, IdentityOptions> = {
 	'documentFields.value.fileUrl': {},
 	'documentFields.value.folder': {},
@@ -45,9 +48,10 @@ export function resolveParameter(
 	return resolveValue({ place, asked: name }, given, name, name);
 }
 
-/** A read of a parameter. `asked` is the name of the parameter. */
+/** A read of a parameter. */
 interface ParameterRead {
 	place: Place;
+	/** The name of the parameter. */
 	asked: string;
 }
 
@@ -67,7 +71,7 @@ function resolveValue(read: ParameterRead, given: unknown, path: string, field: 
 		return mapValues(given as object, (one: unknown, key) => {
 			const inner = /^\w+$/.test(key) ? `${path}.${key}` : `${path}[${JSON.stringify(key)}]`;
 			const value = resolveValue(read, one, inner, isLocator ? field : `${field}.${key}`);
-			// n8n does the same.
+			// n8n also converts dates inside collections to text.
 			return DateTime.isDateTime(value) ? value.toString() : value;
 		});
 	}
