@@ -65,7 +65,7 @@ const documentVersionField = textField(
 	{ placeholder: 'e.g. updated_at' },
 );
 
-/** Settings for documents that the node makes from a text, a file or an address. */
+/** Settings of documents whose records the node builds (see `MADE`). */
 const recordSettings: INodeProperties[] = [
 	...parserFields,
 	textField('folder', 'Folder', 'Made if missing. Left empty, the document leaves its folder.', {
@@ -137,7 +137,7 @@ const textInRecord = textField(
 	{ placeholder: 'e.g. content' },
 );
 
-/** The choices of the setting "Documents From". `sources.ts` has a reader for each choice. */
+/** The choices of the setting "Documents From". Each choice has a reader in `sources/`. */
 export const SOURCES = {
 	addresses: { name: 'Addresses', description: 'Each item is an address; the server fetches it' },
 	fields: { name: 'Fields', description: 'A document per item. Its text is not found: use Text.' },
@@ -155,13 +155,17 @@ const sourceField = choiceField('source', 'Documents From', 'What each input ite
 	builderHint: { propertyHint: 'What one item holds: each choice says it in its description.' },
 });
 
-/** Shows fields only for the given choices of "Documents From". Inside a collection, `path` must be `/source`. */
+/**
+ * Returns fields that are shown only for the given choices of "Documents From".
+ *
+ * @param path the path of this setting; `/source` for fields inside a collection
+ */
 const shownFor = (sources: SourceValue[], fields: INodeProperties[], path = 'source') =>
 	displayedIf({ show: { [path]: sources } }, fields);
 
-/** Sources for which the node itself builds the document records. */
+/** Choices of "Documents From" for which the node builds the document records. */
 const MADE: SourceValue[] = ['text', 'files', 'addresses'];
-/** Sources that already contain document records. */
+/** Choices of "Documents From" whose items contain document records. */
 const WHOLE: SourceValue[] = ['fields', 'json', 'records'];
 
 export const DOCUMENT_SETTINGS = groupField('documentSettings', 'Document Settings', undefined, {
@@ -174,7 +178,7 @@ export const DOCUMENT_SETTINGS = groupField('documentSettings', 'Document Settin
 	]),
 });
 
-/** Completes the sentence "Send its text …" in error messages. */
+/** The end of the sentence "Send its text …" in error messages. */
 export const WITH_A_FILE = `with "Documents From" set to ${SOURCES.text.name}, or its file with ${SOURCES.files.name}`;
 
 const mode = choiceField(
@@ -186,7 +190,7 @@ const mode = choiceField(
 			name: 'Mirror the Source (Disable What Is Gone)',
 			description:
 				'Each night, all of it: what was deleted is disabled, in no answer. Not behind Find Changes.',
-			// n8n rejects a `builderHint` on the field `mode` itself.
+			// The hint is on this choice, because n8n rejects a `builderHint` on the field `mode`.
 			builderHint: {
 				propertyHint: 'For schedules that bring the whole source; "changed" if they bring a part.',
 			},
@@ -259,7 +263,7 @@ const submitOptions = optionsField([
 	}),
 ]);
 
-/** What few need: speed, limits, and the repair of a source. */
+/** Settings that few users need: speed, limits, and the repair of a source. */
 const submitTuning = tuningField('Tuning and Repair', [
 	...displayedIf(IF_REMEMBERED, [
 		booleanField(

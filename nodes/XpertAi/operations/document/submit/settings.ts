@@ -51,9 +51,10 @@ export const submitParameters = z.object({
 export type SourceSettings = ReturnType<typeof sourceNameAndShard>;
 
 /**
- * Returns a function that checks an item. The function throws NodeOperationError if a setting of the item is not valid
- * or differs from the first item.
+ * Returns a function that compares the settings of an item with those of the first item.
  *
+ * @returns a function that throws NodeOperationError if a setting of the item is not valid, or not the same. The function
+ * does nothing if no setting is an expression.
  * @throws NodeOperationError if a setting is an expression, and a setting of the first item is not valid
  */
 export function sameSettingsCheck(first: Item, schema: AnyZodObject): (item: Item) => void {
@@ -68,11 +69,11 @@ export function sameSettingsCheck(first: Item, schema: AnyZodObject): (item: Ite
 			...mapKeys(tuning, (_, name) => `tuning.${name}`),
 		};
 	};
-	const settings = read(first);
+	const settingsOfFirst = read(first);
 	return (item) => {
-		const own = read(item);
-		const other = findKey(settings, (value, name) => value !== own[name]);
-		if (other !== undefined) item.throwFieldIssue(other, 'must be the same for all items');
+		const settings = read(item);
+		const different = findKey(settingsOfFirst, (value, name) => value !== settings[name]);
+		if (different !== undefined) item.throwFieldIssue(different, 'must be the same for all items');
 	};
 }
 
@@ -80,17 +81,17 @@ export function sameSettingsCheck(first: Item, schema: AnyZodObject): (item: Ite
 export interface SubmitSettings
 	extends AnswerOutput,
 		Omit<ReturnType<typeof readSubmitSettings>, 'process'> {
-	/** Whether the server is to process stored documents. Unset in Find Changes: the setting of the last run counts. */
+	/** Whether the server processes stored documents. Find Changes has no such setting, and uses that of the last run. */
 	process?: boolean;
-	/** How the source differs from that of a linked node. Set by `sourceDifference`. */
+	/** How the source differs from the source of a linked node (see `sourceDifference`). */
 	otherSource?: string;
 }
 
 /**
- * Reads and checks the settings that apply to all items. Missing settings get their defaults.
+ * Reads and checks the settings that apply to all items. A missing setting gets its default.
  *
  * @returns the settings, with times in milliseconds and sizes in bytes
- * @throws NodeOperationError naming the setting and the requirement
+ * @throws NodeOperationError if a setting is not valid. The message names the setting and the requirement.
  */
 export function readSubmitSettings(item: Item) {
 	const resolve: Reader['resolve'] = (name, initial) =>
@@ -119,12 +120,12 @@ export function readSubmitSettings(item: Item) {
 	};
 }
 
-/** The path of the request that stores new documents or changes existing ones (E3). */
+/** The path of the request that stores new documents and changes existing ones. */
 export const STORE_PATH = '/knowledges/{knowledgebaseId}/bulk';
 
 /**
- * The routes that store and process the documents of a knowledgebase. All requests share one outage budget.
- * Every request is safe to repeat after a lost answer.
+ * Returns the paths for storing and processing the documents of a knowledgebase, and `send` for their requests. All
+ * requests share one outage budget. Each request is safe to repeat after a lost answer.
  */
 export function knowledgebaseRoutes(
 	knowledgebaseId: string,
@@ -152,7 +153,7 @@ export function keyOwner(knowledgebaseId: string, sourceName: string): string {
 	return sourceName === '' ? knowledgebaseId : derivedId(knowledgebaseId, `source ${sourceName}`);
 }
 
-/** Where the memory of a source is kept. A source without a name is identified by its node and workflow. */
+/** Returns where the memory of a source is kept. The node and workflow identify a source without a name. */
 export function memoryPlaceOf(
 	knowledgebaseId: string,
 	{ sourceName, shard }: SourceSettings,

@@ -10,30 +10,31 @@ import type { Document } from './readyDocument';
 import type { Submission } from './submission';
 
 /**
- * The last known state of a document. `listed`: the source contains the document, which has no outcome yet.
- * `unreadable`: the document could not be read. It does not replace an earlier one with the same ID. Otherwise: the
- * outcome.
+ * The last known state of a document:
+ * - `listed`: the source contains the document. The document has no outcome yet.
+ * - `unreadable`: the node could not read the document. Such a document does not replace an earlier one with the same ID.
+ * - any other state: the outcome of the document.
  */
 const SEEN = ['listed', 'unreadable', ...OUTCOME_NAMES] as const;
 
 /** The documents that a source contains in this run, and what became of them. */
 export class SourceContents {
 	/**
-	 * The documents that the source contains in this run, with what became of each that is not in `reports` any more.
-	 * Used to find missing documents, and documents that come again.
+	 * The state of each document that the source contains in this run. For a document that `release` removed from
+	 * `reports`, this is the only record. Used to find missing documents, and documents with the same ID.
 	 */
 	readonly seen = new SeenDocuments(SEEN);
 	/**
-	 * The latest document with each ID (in lower case), to the end of the run. To save memory, an untracked document
-	 * (see `DocumentReport.isTracked`) is removed once the run is done with it.
+	 * The report of the latest document with each ID, by ID in lower case. To save memory, `release` removes a report
+	 * that is not needed to the end of the run (see `DocumentReport.isTracked`).
 	 */
 	readonly reports = new Map<string, DocumentReport>();
 	/**
-	 * Number of failed documents that leave unclear what the source contains, or what is stored (see `recordGap`). If
-	 * above 0, this run does not disable documents.
+	 * Number of failures that leave open what the source contains, or what is stored (see `recordGap`). If above 0, this
+	 * run does not disable documents.
 	 */
 	gaps = 0;
-	/** Number of files of records that held none. */
+	/** Number of files of records that contain no record. */
 	emptyFiles = 0;
 	/** Number of stored documents that later runs cannot recognize (`lacksStableId`). */
 	withoutStableId = 0;
@@ -44,11 +45,15 @@ export class SourceContents {
 		private readonly item: Item,
 	) {}
 
-	/** Records the ID of a document. If an earlier document has this ID, reports the earlier document as replaced. */
+	/**
+	 * Records a document that was read. If an earlier document has the same ID, reports the earlier one as replaced. Does
+	 * nothing for a document without a stable ID.
+	 */
 	recordSeen({ id, lacksStableId, key, report }: Document): void {
 		if (lacksStableId) return;
 		const released = this.releasedReport(id);
-		// The name of a released document is not kept: its key identifies it, or else the name of the later one.
+		// The name and key of a released document are not kept. The key of the later document is the same. Without a key, the
+		// report gets the name of the later document.
 		const named = released && { ...released, ...pick(report, key === undefined ? 'name' : 'key') };
 		const earlier = this.reports.get(id.toLowerCase()) ?? named;
 		if (earlier) this.submission.add({ outcome: 'replaced', report: earlier });
@@ -56,19 +61,22 @@ export class SourceContents {
 		this.recordSeenAs(id, 'listed');
 	}
 
-	/** Records that a document is present in the source. An unreadable one changes nothing about an earlier one. */
+	/** Records that the source contains a document. `unreadable` does not overwrite an earlier state. */
 	recordSeenAs(id: string, state: 'listed' | 'unreadable'): void {
 		if (state === 'listed' || !this.seen.has(id)) this.seen.set(id, state);
 	}
 
-	/** The report of a document. Makes it from what `seen` keeps, if it was released. */
+	/**
+	 * Returns the report of a document. For a released document, the report is made from its state in `seen`. Undefined for
+	 * an unknown document.
+	 */
 	reportOf(id: string): DocumentReport | undefined {
 		return this.reports.get(id.toLowerCase()) ?? this.releasedReport(id);
 	}
 
 	/**
-	 * Removes an untracked document from `reports`. `seen` keeps what became of it. Does nothing if a later document has
-	 * taken its place.
+	 * Removes the report of a document from `reports`, to save memory. `seen` keeps the state of the document. Does nothing
+	 * for a tracked document, or if a later document has replaced this one.
 	 */
 	release(id: string, report: DocumentReport): void {
 		if (report.isTracked || report.isReplaced) return;
@@ -76,7 +84,7 @@ export class SourceContents {
 		if (this.seen.has(id)) this.seen.set(id, report.outcome ?? 'listed');
 	}
 
-	/** Makes the report of a document from what `seen` keeps of it. */
+	/** Makes a report from the state in `seen`. Returns undefined for an unknown or unreadable document. */
 	private releasedReport(id: string): DocumentReport | undefined {
 		const became = this.seen.get(id);
 		if (became === undefined || became === 'unreadable') return undefined;
@@ -84,9 +92,10 @@ export class SourceContents {
 	}
 
 	/**
-	 * Counts a document in `gaps` if it was not sent, or if its outcome is unclear. Does not count a document with an
-	 * invalid file, or a document that the server rejected for a stated reason. Such a document is certainly present in
-	 * the source. But a rejected document that later runs cannot recognize (`lacksStableId`) always counts.
+	 * Counts a failure in `gaps` if the failure leaves open which document the source contains, or what is stored:
+	 * - The outcome is unknown, or the document was not sent.
+	 * - The document could not be read, for another reason than an invalid input.
+	 * - The document was rejected, unless the server stated a reason and the document has a stable ID.
 	 */
 	recordGap(fact: Fact<DocumentReport>): void {
 		const isGap =
