@@ -10,9 +10,9 @@ import { booleanField, textField } from '../nodes/XpertAi/execution/fields';
 import { BASE_URL, SECURE_START, tokenOf } from '../nodes/XpertAi/transport/credential';
 
 /**
- * The expression for the server address in the credential test. Repeats the checks of `serviceRoot`, because expressions
- * cannot call functions of the node. An invalid Base URL becomes `data:,`. For a POST to `data:,`, n8n sends nothing
- * and reports status 405. `TEST_MESSAGES` has a message for this status.
+ * The expression for the server address in the credential test. An expression cannot call functions of the node, so this
+ * one repeats the checks of `serviceRoot`. An invalid Base URL becomes `data:,`. For a POST to this address, n8n sends
+ * nothing and reports status 405. `TEST_MESSAGES` has a message for this status.
  */
 const TEST_BASE_URL = `={{ ((text, allowInsecureHttp) => {
 	const [, start, path] = ${BASE_URL}.exec(text) ?? [];
@@ -64,7 +64,7 @@ export class XpertAiApi implements ICredentialType {
 		),
 	];
 
-	// A function, because n8n would evaluate an expression for each request, which takes time.
+	// A function is faster than an expression, which n8n would evaluate for each request.
 	authenticate = (async (credentials, request) => {
 		const headers = { ...request.headers, Authorization: `Bearer ${tokenOf(credentials)}` };
 		return { ...request, headers };
@@ -72,8 +72,8 @@ export class XpertAiApi implements ICredentialType {
 
 	/**
 	 * The test counts assistants, because this request needs a valid token and changes nothing. If no server answers,
-	 * n8n shows only an error code. The hint of "Base URL" explains these codes. The answer is a number: n8n compares a
-	 * value in the answer with that of a rule, so the rules look at the type of the answer to recognize a page or a record.
+	 * n8n shows only an error code. The hint of "Base URL" explains these codes. An Xpert AI server answers with a number.
+	 * A text or an object is the answer of another server, so two rules check the type of the answer.
 	 */
 	test: ICredentialTestRequest = {
 		request: {
@@ -93,7 +93,7 @@ export class XpertAiApi implements ICredentialType {
 				type: 'responseSuccessBody' as const,
 				properties: { key: 'constructor.name', value, message: TEST_MESSAGES[404] },
 			})),
-			// n8n looks at the type of each rule. Only the type of the list asks for rules of one kind.
+			// The TypeScript type allows only rules of one kind in a list. n8n itself accepts both kinds.
 		] as ICredentialTestRequest['rules'],
 	};
 }

@@ -17,7 +17,7 @@ export class XpertAi implements INodeType {
 		description: 'Fill knowledgebases with documents and ask the assistants of an Xpert AI server',
 		defaults: { name: 'Xpert AI' },
 		usableAsTool: true,
-		// n8n must redact the `client_secret` of a chat session, because the secret gives access to the server.
+		// n8n redacts the `client_secret` of a chat session, because the secret gives access to the server.
 		sensitiveOutputFields: ['client_secret'],
 		builderHint: {
 			searchHint:

@@ -1,7 +1,7 @@
 import { lowerCase, map, startCase, upperFirst } from 'lodash';
 
 import type { Operation, Resource } from './execution/operation';
-import { count } from './operations/assistant/count';
+import { count as countAssistants } from './operations/assistant/count';
 import { getAssistant } from './operations/assistant/get';
 import { search as searchAssistants } from './operations/assistant/search';
 import { create as createChatSession } from './operations/chatSession/create';
@@ -9,7 +9,7 @@ import { create as createConversation } from './operations/conversation/create';
 import { deleteConversation } from './operations/conversation/delete';
 import { get as getConversation } from './operations/conversation/get';
 import { getMessages } from './operations/conversation/getMessages';
-import { rate } from './operations/conversation/rate';
+import { rate as rateAnswer } from './operations/conversation/rate';
 import { search as searchConversations } from './operations/conversation/search';
 import { update as updateConversation } from './operations/conversation/update';
 import { findChanges } from './operations/document/findChanges';
@@ -25,31 +25,31 @@ import { getKnowledgebase } from './operations/knowledgebase/get';
 import { update as updateKnowledgebase } from './operations/knowledgebase/update';
 import { createNamespace } from './operations/store/createNamespace';
 import { searchItems } from './operations/store/searchItems';
-import { copy } from './operations/thread/copy';
-import { get } from './operations/thread/get';
+import { copy as copyThread } from './operations/thread/copy';
+import { get as getThread } from './operations/thread/get';
 import { runOperations } from './operations/thread/runOperations';
 
-/** The preselected resource of a new node. */
+/** The resource that is selected in a new node. */
 export const DEFAULT_RESOURCE = 'thread';
 
 /**
- * All operations of the node, by resource. n8n shows the resources and operations in this order. The first operation of
- * each resource is the preselected operation.
+ * All operations of the node, by resource. n8n shows the resources and operations in this order. When a user selects a
+ * resource, its first operation is selected.
  */
 export const catalogue: Resource[] = buildResources({
 	document: [submit, findChanges, disable, enable, getStatus, startProcessing],
-	thread: [...runOperations, get, copy],
+	thread: [...runOperations, getThread, copyThread],
 	conversation: [
 		createConversation,
 		getConversation,
 		searchConversations,
 		getMessages,
 		updateConversation,
-		rate,
+		rateAnswer,
 		deleteConversation,
 	],
 	knowledgebase: [createKnowledgebase, getKnowledgebase, updateKnowledgebase, deleteKnowledgebase],
-	assistant: [searchAssistants, getAssistant, count],
+	assistant: [searchAssistants, getAssistant, countAssistants],
 	store: [searchItems, createNamespace],
 	fileContext: [createFileContext, deleteFileContext],
 	chatSession: [createChatSession],
@@ -57,14 +57,15 @@ export const catalogue: Resource[] = buildResources({
 });
 
 /**
- * Builds the resources. For example, the key `fileContext` gives the name "File Context", and the operation "Get Status"
- * in it the action "Get status file context".
+ * Builds the resources, and adds their names and the actions of operations. For example, the key `fileContext` gives the
+ * name "File Context". An operation "Get Status" of this resource gets the action "Get status file context", unless the
+ * operation declares an action.
  */
 function buildResources(operations: Record<string, Operation[]>): Resource[] {
-	return map(operations, (all, value) => {
+	return map(operations, (declared, value) => {
 		const name = startCase(value);
 		const actionOf = (one: Operation) => upperFirst(lowerCase(`${one.name} ${name}`));
-		const withAction = all.map((one) => ({ action: actionOf(one), ...one }));
+		const withAction = declared.map((one) => ({ action: actionOf(one), ...one }));
 		return { value, name, operations: withAction };
 	});
 }

@@ -4,7 +4,7 @@ import type { FieldType, INodeProperties, ResourceMapperFields } from 'n8n-workf
 
 import { documentSchema } from '../payloads/document';
 
-/** Fields that the resource mapper shows by default. The user can add the rest. */
+/** Fields that the resource mapper shows by default. The user can add the others. */
 const SHOWN_FIRST = ['name', 'storageFileId', 'fileUrl'];
 
 /** Returns the display name of a document field. */
@@ -24,8 +24,8 @@ const FIELD_HINTS: Record<string, string> = {
 };
 
 /**
- * Returns the document fields for n8n's resource mapper. Each ID is the name of the field in the API contract. n8n
- * automatically maps a column to the field whose ID equals the column name.
+ * Returns the document fields for n8n's resource mapper. The ID of a field is its name in the API contract. With "Map
+ * Automatically", n8n maps a column to the field whose ID is the name of the column.
  */
 export async function getDocumentFields(): Promise<ResourceMapperFields> {
 	const fields = Object.entries(documentSchema.shape).map(([id, schema]) => ({
@@ -66,7 +66,7 @@ export const documentFields = Object.entries(documentSchema.shape).map(
 	},
 );
 
-/** Returns the resource mapper's type for a schema. Returns undefined for `parent`, which may have any type. */
+/** Returns the resource mapper's type for a schema; undefined for `parent`, which can have any type. */
 function documentFieldType(schema: z.ZodTypeAny): FieldType | undefined {
 	return schema instanceof z.ZodOptional || schema instanceof z.ZodNullable
 		? documentFieldType(schema.unwrap() as z.ZodTypeAny)

@@ -13,14 +13,14 @@ import { isJsonObject } from '../payloads/json';
 import { listAnswer } from '../transport/answer';
 import { connectionOf } from '../transport/request';
 
-/** What the editor asks of a list. */
+/** A request of the editor for a page of a list. */
 interface ListRequest {
 	/** The text in the search box; empty for no filter. */
 	filter: string;
 	/** The number of entries on the pages before. */
 	offset: number;
 	context: ILoadOptionsFunctions;
-	/** Posts a search request, and returns the records in the answer. `resultsKey`: see `listAnswer`. */
+	/** Sends a search request, and returns the objects in the answer. `resultsKey`: see `listAnswer`. */
 	fetchList: (path: string, body: object, resultsKey?: string) => Promise<IDataObject[]>;
 }
 
@@ -34,7 +34,7 @@ const LISTS = {
 export type ListName = keyof typeof LISTS;
 
 /**
- * Returns the entries of a list for the editor.
+ * Returns a page of a list for the editor.
  *
  * @param filter the text in the search box; empty for no filter
  * @param paginationToken the offset of the page, from the previous result
@@ -48,15 +48,23 @@ export async function searchList(
 ): Promise<INodeListSearchResult> {
 	const { send } = await connectionOf(context);
 	const fetchList: ListRequest['fetchList'] = async (path, body, resultsKey) => {
-		const request = { method: 'POST', path, repeatable: true } as const;
-		const schema = listAnswer(resultsKey);
-		const asked = { ...request, body: JSON.stringify(body), schema };
-		return (await callOrThrow(context, send, asked)).answer.filter(isJsonObject);
+		const { answer } = await callOrThrow(context, send, {
+			method: 'POST',
+			path,
+			body: JSON.stringify(body),
+			schema: listAnswer(resultsKey),
+			repeatable: true,
+		});
+		return answer.filter(isJsonObject);
 	};
 	return await LISTS[name]({ context, filter, offset: Number(paginationToken), fetchList });
 }
 
-/** Fetches and filters all assistants, because the server cannot search them by name. */
+/**
+ * Fetches all assistants and filters them here, because the server cannot search them by name.
+ *
+ * @throws NodeOperationError if there is no assistant
+ */
 async function searchAssistants({ context, filter, fetchList }: ListRequest) {
 	const all = await collectPages(async (page) => await fetchList('/assistants/search', page));
 	const entries = withDistinctNames(all.flatMap(assistantEntry));
@@ -69,13 +77,18 @@ async function searchAssistants({ context, filter, fetchList }: ListRequest) {
 	return { results: entries.filter(isWanted) };
 }
 
-/** Returns a list of conversations that fetches one page. `idKey`: the field that identifies a conversation. */
+/**
+ * Returns a function that fetches a page of conversations, latest first.
+ *
+ * @param idKey the field of a conversation that becomes the value of its entry
+ */
 function conversationsBy(idKey: 'threadId' | 'id') {
 	return async ({ context, filter, offset, fetchList }: ListRequest) => {
 		const page = { limit: PAGE_SIZE, offset, search: filter || undefined };
 		const body = { order: { updatedAt: 'DESC' }, ...page };
 		const found = await fetchList('/conversations/search', body, 'items');
-		const next = found.length === PAGE_SIZE ? String(offset + PAGE_SIZE) : undefined;
+		const isFull = found.length === PAGE_SIZE;
+		const next = isFull ? String(offset + PAGE_SIZE) : undefined;
 		const zone = context.getTimezone();
 		const entries = found.flatMap((one) => conversationEntry(one, idKey, zone));
 		return { results: withDistinctNames(entries), paginationToken: next };
@@ -87,27 +100,28 @@ const NO_ASSISTANT_MESSAGE = 'This key may use no assistant';
 const NO_ASSISTANT_ADVICE =
 	'Publish one on the server, or enter the key of its workspace in the credential.';
 
-/** An entry of a list. `aliases`: texts that may tell it from entries with the same name, best first. */
+/** An entry of a list. */
 interface ListEntry {
 	name: string;
 	value: string;
+	/** Texts that can distinguish the entry from entries with the same name, best first. */
 	aliases?: string[];
 }
 
 /**
- * Removes entries with duplicate IDs. To each name that occurs more than once, adds the first alias that no other entry
- * of this name has, or else the start of the ID.
+ * Removes entries with duplicate IDs, and makes the names of the others distinct. If several entries have the same name,
+ * adds to each name the first alias that the others do not have. If there is no such alias, adds the start of the ID.
  */
 function withDistinctNames(all: ListEntry[]): INodeListSearchItems[] {
 	const entries = uniqBy(all, 'value');
-	const named = groupBy(entries, 'name');
+	const entriesByName = groupBy(entries, 'name');
 	return entries.map((entry) => {
 		const { name, value, aliases = [] } = entry;
-		const others = without(named[name], entry);
+		const others = without(entriesByName[name], entry);
 		if (others.length === 0) return { name, value };
 		const taken = others.flatMap((other) => other.aliases ?? []);
-		const own = aliases.find((alias) => alias !== name && !taken.includes(alias));
-		return { name: `${name} (${own ?? value.slice(0, 8)})`, value };
+		const ownAlias = aliases.find((alias) => alias !== name && !taken.includes(alias));
+		return { name: `${name} (${ownAlias ?? value.slice(0, 8)})`, value };
 	});
 }
 

@@ -15,7 +15,7 @@ export function threadLocator(description = 'The thread'): INodeProperties {
 	return listLocator('threadId', 'Thread', description, 'searchThreads');
 }
 
-/** Selects the thread of an existing run. The default is the `threadId` of the input item. */
+/** Selects the thread of an existing run. By default, the thread is the `threadId` of the input item. */
 export const threadOfRunLocator: INodeProperties = {
 	...threadLocator('The thread of the run: the threadId of Start Run, of the trigger or of a run'),
 	default: { mode: 'id', value: '={{ $json.threadId }}' },
@@ -26,7 +26,7 @@ export function assistantLocator(description: string): INodeProperties {
 	return listLocator('assistantId', 'Assistant', description, 'searchAssistants');
 }
 
-/** Selects an assistant, or none. */
+/** Selects an assistant, but can be left empty. */
 export function optionalAssistantLocator(description: string): INodeProperties {
 	return { ...assistantLocator(description), required: undefined };
 }
@@ -39,6 +39,7 @@ export const conversationLocator: INodeProperties = listLocator(
 	'searchConversations',
 );
 
+/** Selects an uploaded file by ID. */
 export const fileLocator: INodeProperties = idLocator(
 	'fileId',
 	'File',
@@ -46,6 +47,7 @@ export const fileLocator: INodeProperties = idLocator(
 	'Enter the storageFileId that File Context: Upload gave',
 );
 
+/** Returns a resource locator with only the mode "By ID". */
 function idLocator(
 	name: string,
 	displayName: string,
@@ -84,7 +86,7 @@ function listLocator(
 	};
 }
 
-/* The imports are dynamic, because most n8n processes never call these methods. */
+/* The imports below are dynamic, because most n8n processes never call these methods. */
 
 export const listSearch = {
 	searchAssistants: searchMethod('searchAssistants'),
