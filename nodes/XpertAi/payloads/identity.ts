@@ -183,8 +183,8 @@ export function keyIssue(key: string): string | undefined {
 }
 
 /**
- * Returns why a canonical key that identifies a user or session is not valid; undefined for a valid key. Such a key must
- * not contain a word for a missing value, because several users would share it.
+ * Returns why a canonical key of a conversation is not valid; undefined for a valid key. Such a key must not contain a
+ * word for a missing value, because several users would share the conversation.
  */
 export function sharedKeyIssue(key: string): string | undefined {
 	const missing = missingWordIn(key);

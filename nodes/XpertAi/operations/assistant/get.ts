@@ -34,7 +34,7 @@ function assistantSummary(assistant: IDataObject): IDataObject {
 	};
 }
 
-/** A filter condition whose value comes from a run of the assistant. Excludes conditions with a constant value. */
+/** A filter condition whose value comes from a run of the assistant. A condition with a constant value does not match. */
 const conditionOnRun = z.object({
 	field: z.string(),
 	operator: z.string(),
@@ -42,25 +42,26 @@ const conditionOnRun = z.object({
 });
 
 /**
- * Lists the values that knowledgebase filters take from a run of the assistant. Filters of workflow steps are missing,
- * because servers do not return them.
+ * Lists the values that knowledgebase filters take from a run of the assistant. The list lacks the filters of workflow
+ * steps, because servers do not return them.
  */
 function filterValuesFromRun(retrievals: unknown): IDataObject[] {
 	return Object.entries(retrievals ?? {}).flatMap(([knowledgebaseId, retrieval]) =>
-		conditionsIn(get(retrieval, 'filtering.fixed')).flatMap((one) => {
-			const { data } = conditionOnRun.safeParse(one);
+		conditionsIn(get(retrieval, 'filtering.fixed')).flatMap((found) => {
+			const { data } = conditionOnRun.safeParse(found);
 			if (!data) return [];
 			const { field, operator, value } = data;
 			const { selector } = value;
 			const key = selector.replace(/^human\./, '');
-			// A thread keeps the values of state variables for its later questions. It does not keep values of the
-			// message (`human.`) or of the environment (`env.`).
+			// A thread keeps the values of state variables for later questions. It does not keep values of a message
+			// (`human.`) or of the environment (`env.`).
 			const staysOnThread = !/^(human|env)\./.test(selector);
 			return { key, selector, field, operator, knowledgebaseId, staysOnThread };
 		}),
 	);
 }
 
+/** Returns the conditions of a filter, which can be a tree. A filter without children is itself a condition. */
 function conditionsIn(filter: unknown): unknown[] {
 	const children: unknown = get(filter, 'children');
 	return Array.isArray(children) ? children.flatMap(conditionsIn) : [filter];

@@ -4,7 +4,7 @@ import { fieldCollection, idField, textField, type FieldValues } from '../../exe
 import { declare } from '../../execution/operation';
 import { assistantFilter } from '../../payloads/bodies';
 
-/** The request body of the operations "Get Many" and "Count". */
+/** The request body of the operations Assistant: Get Many and Assistant: Count. */
 export const assistantFilterBody = {
 	fields: [
 		fieldCollection('filters', [
@@ -24,7 +24,7 @@ export const assistantFilterBody = {
 	},
 };
 
-/** The filters of both operations that say which assistants are meant. */
+/** The filters that identify assistants. If the expression of such a filter has no value, the node sends no request. */
 export const IDENTIFYING_FILTERS = { 'filters.slug': {}, 'filters.workspaceId': {} };
 
 export const search = declare({

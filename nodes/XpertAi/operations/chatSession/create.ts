@@ -19,7 +19,7 @@ export const create = declare({
 					'expires_after',
 					'Expires After (Seconds)',
 					'How long the client secret is valid, at most a day. Additional Fields (JSON) take more.',
-					// Limited to a day, because the secret grants all rights of the access token.
+					// The limit is a day, because the secret grants all rights of the access token.
 					{ typeOptions: { minValue: 1, maxValue: 86_400, numberPrecision: 0 }, default: 600 },
 				),
 				textField('user', 'User', 'Your name for the person who chats', {

@@ -22,7 +22,7 @@ export const create = declare({
 	},
 	simplify: CONVERSATION_SUMMARY,
 	answer: ['id', 'threadId'],
-	// Imported at the first execution, because most n8n processes never run the node.
+	// The import is dynamic, because most n8n processes never execute the node.
 	sendBody: async (...given) =>
 		await (await import('./createRepeatably')).createRepeatably(...given),
 });

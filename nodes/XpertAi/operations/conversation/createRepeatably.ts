@@ -10,10 +10,11 @@ import { isNeverSent } from '../../transport/failure';
 import type { Send } from '../../transport/request';
 
 /**
- * Creates a conversation. The request sets an ID and an owner, so a repeated request creates no second conversation. If
- * the owner is unknown, or the server ignores owners, sends a request without these fields. If the answer to that
- * request is lost, the request is not repeated.
+ * Creates a conversation. If the owner of the token is known, the request sets an ID and this owner. Such a request is
+ * safe to repeat, because a second one creates no second conversation. Otherwise, the request has no ID and is not
+ * repeated.
  *
+ * @returns the answer with the conversation
  * @throws NodeApiError if a request fails
  */
 export async function createRepeatably(item: Item, request: SendRequest): Promise<unknown> {
@@ -22,11 +23,13 @@ export async function createRepeatably(item: Item, request: SendRequest): Promis
 	const client = { send, clock: systemClock, signal: item.context.getExecutionCancelSignal() };
 	const owner = ownerOf(item.connection.account);
 	const failure = owner.id === undefined ? await learnOwner(client, owner) : undefined;
-	// If `learnOwner` could not send its request, the next request would fail too.
+	// If the request of `learnOwner` could not be sent, the next request would fail too.
 	if (failure && isNeverSent(failure)) throw item.apiError(failure);
 	if (!owner.id) return await request();
-	const made = await request({ id: randomUUID(), createdById: owner.id }, { repeatable: true });
-	const { threadId = '' } = conversationRecord.parse(made);
+	const created = await request({ id: randomUUID(), createdById: owner.id }, { repeatable: true });
+	const { threadId = '' } = conversationRecord.parse(created);
 	await confirmOwner(client, owner, threadId);
-	return owner.id ? made : await request();
+	// `confirmOwner` clears `owner.id` if the server does not list the new conversation. The server then ignores owners, so
+	// the node creates a conversation without these fields.
+	return owner.id ? created : await request();
 }

@@ -29,6 +29,7 @@ export const deleteConversation = declare({
 			return await send();
 		} catch (caught) {
 			const error = item.asError(caught);
+			// Messages that are still there can prevent the deletion.
 			if (!/still referenced/i.test(error.message)) throw error;
 		}
 		await deleteMessages(item);
@@ -43,25 +44,25 @@ const messageList = z.object({ items: z.array(z.object({ id: z.string().min(1) }
  * Deletes the messages of a conversation, newest first. Servers do not delete a conversation with several questions
  * while it still has messages.
  *
- * @throws NodeApiError if a request fails
+ * @throws NodeApiError if a request fails. The message says how many messages are left.
  */
 async function deleteMessages(item: Item): Promise<void> {
-	const path = '/conversations/{id}/messages';
+	const messagesPath = '/conversations/{id}/messages';
 	const id = item.filledText('conversationId');
 	const timeoutMs = item.setting('options.timeout', z.number()) * 1000;
 	const request = { timeoutMs, repeatable: true };
 	const { items } = await item.call({
 		...request,
 		method: 'POST',
-		path: buildPath(`${path}/search`, { id }),
+		path: buildPath(`${messagesPath}/search`, { id }),
 		body: item.jsonText({ order: { createdAt: 'DESC' } }, {}),
 		schema: messageList,
 	});
 	let left = items.length;
 	try {
 		for (const { id: message } of items) {
-			const one = buildPath(`${path}/{message}`, { id, message });
-			await item.call({ ...request, method: 'DELETE', path: one, schema: anyAnswer });
+			const path = buildPath(`${messagesPath}/{message}`, { id, message });
+			await item.call({ ...request, method: 'DELETE', path, schema: anyAnswer });
 			left -= 1;
 		}
 	} catch (caught) {
@@ -72,8 +73,12 @@ async function deleteMessages(item: Item): Promise<void> {
 }
 
 /**
- * Throws if a run is in progress, because the deletion would break this run. The option "Delete While Running" allows
- * the deletion. A missing conversation gives `affected: 0`.
+ * Checks that no run is in progress, because the deletion would end this run. The option "Delete While Running" turns
+ * off this check.
+ *
+ * @param answer the answer of `readConversation`
+ * @returns the output if the conversation does not exist; otherwise an empty result, which lets the deletion go on
+ * @throws NodeOperationError if a run is in progress
  */
 function checkNotRunning(answer: unknown, item: Item): PrecheckResult {
 	if (isMissingConversation(answer)) return { answer: { affected: 0 } };

@@ -35,7 +35,7 @@ export const getMessages = declare({
 	},
 	identifying: { 'options.executionId': {} },
 	paging: { resultsKey: 'items' },
-	// Servers give an empty list for a conversation that does not exist.
+	// Servers return an empty list for a conversation that does not exist.
 	ifEmpty: existingConversation(() => ({})),
 	simplify: messageSummary,
 });

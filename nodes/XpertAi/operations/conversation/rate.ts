@@ -36,13 +36,18 @@ export const rate = declare({
 	answer: ['id', 'messageId'],
 });
 
+/** A list of messages that begins with an answer. */
 const latestAnswer = z
 	.tuple([z.object({ id: z.string().min(1), role: z.literal('ai') })])
 	.rest(z.unknown());
 
 /**
- * Finds the answer to rate, and throws if there is none. Checks that the role is `ai`, because servers also accept a
- * rating of a question.
+ * Finds the answer to rate: the latest answer of the run in "Run ID", or of the conversation. Checks that the message is
+ * an answer, because servers also accept a rating of a question.
+ *
+ * @returns the ID of the answer, for the path
+ * @throws NodeApiError if the request fails
+ * @throws NodeOperationError if there is no answer
  */
 async function findAnswerToRate(
 	item: Item,
@@ -51,7 +56,7 @@ async function findAnswerToRate(
 ): Promise<PrecheckResult> {
 	const executionId = item.text('options.runId') || undefined;
 	const order = { createdAt: 'DESC' };
-	const answer = await item.call({
+	const messages = await item.call({
 		method: 'POST',
 		path: buildPath('/conversations/{conversationId}/messages/search', path),
 		schema: listAnswer('items'),
@@ -59,8 +64,8 @@ async function findAnswerToRate(
 		timeoutMs,
 		repeatable: true,
 	});
-	const { data: latest } = latestAnswer.safeParse(answer);
-	if (latest) return { found: { messageId: latest[0].id } };
+	const { data } = latestAnswer.safeParse(messages);
+	if (data) return { found: { messageId: data[0].id } };
 	throw item.operationError(
 		`There is no answer to rate${item.suffix}`,
 		'Check "Conversation" and "Run ID": the conversation, or the run in it, has no answer.',

@@ -31,7 +31,7 @@ const filters = [
 			}),
 			choiceField('direction', 'Direction', undefined, { DESC: 'Descending', ASC: 'Ascending' }),
 		],
-		// Turns off `multipleValues`: only one sort rule is allowed.
+		// Without `multipleValues`, because the field takes only one sort rule.
 		{ typeOptions: undefined, placeholder: 'Add sort rule' },
 	),
 	idField('threadId', 'Thread ID', 'ID of the thread of the conversation'),
@@ -58,6 +58,7 @@ export const search = declare({
 	simplify: CONVERSATION_SUMMARY,
 });
 
+/** Builds the body from the filters. Filters other than the sort rule and the search text belong to `where`. */
 function withWhereAndOrder({ order, search: text, ...where }: FieldValues): FieldValues {
 	const { column = 'createdAt', direction = 'DESC' } = (order ?? {}) as FieldValues;
 	return filledOnly({

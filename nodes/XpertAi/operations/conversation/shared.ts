@@ -7,7 +7,7 @@ import { isJsonObject } from '../../payloads/json';
 import { recordAbout } from '../../transport/answer';
 import { buildPath } from '../../transport/api';
 
-/** The fields that Simplify keeps of a conversation. */
+/** The fields of a conversation in simplified output. */
 export const CONVERSATION_SUMMARY = splitList(
 	'id, threadId, title, status, error, xpertId, createdAt, updatedAt',
 );
@@ -16,12 +16,12 @@ export const titleField = textField('title', 'Title', 'Title shown in the list o
 	placeholder: 'e.g. Question from the website',
 });
 
-/** Whether an answer is empty, which means that the conversation does not exist. */
+/** Whether an answer is an empty object. This answer means that the conversation does not exist. */
 export const isMissingConversation = (answer: unknown) => isJsonObject(answer) && isEmpty(answer);
 
 /**
- * Reads a conversation, to check that it exists. Without this check, an update would create a missing conversation. A
- * deletion of a missing conversation would get the status 500.
+ * Reads a conversation, to check that it exists. Without this check, an update would create a missing conversation, and
+ * a deletion of a missing conversation would fail with status 500.
  *
  * @returns the conversation; an empty object if it does not exist
  * @throws NodeApiError if the request fails
@@ -38,7 +38,7 @@ export const readConversation = async (...[item, path, timeoutMs]: Parameters<Pr
 /**
  * Returns a precheck that reads the conversation, and throws NodeOperationError if it does not exist.
  *
- * @param evaluate converts the conversation to the result of the precheck
+ * @param evaluate makes the result of the precheck from the conversation
  */
 export function existingConversation(evaluate: (answer: unknown) => PrecheckResult): Precheck {
 	return async (item, ...asked) => {

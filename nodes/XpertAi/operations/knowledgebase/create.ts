@@ -22,6 +22,10 @@ export const create = declare({
 	answersHint: (answers) => (answers.some(lacksModel) ? NO_MODEL_HINT : undefined),
 });
 
+/**
+ * Whether the server cannot search a new knowledgebase, because its embedding model is missing. An external knowledgebase
+ * needs no model.
+ */
 function lacksModel(answer: unknown): boolean {
 	const { copilotModelId, copilotModel, type } = answer as IDataObject;
 	const hasModel = copilotModel ? get(copilotModel, 'copilotId') : copilotModelId !== null;

@@ -106,7 +106,7 @@ export const STATUS_ADVICE: StatusAdvice = {
 	404: ({ reason = '' }) => find(UNKNOWN_ID_ADVICE, (_, start) => reason.startsWith(start)),
 };
 
-/** Advice for IDs in the body that the server does not know, by the start of its reason. */
+/** Advice for an unknown ID in the body, by the start of the reason in the server's answer. */
 const UNKNOWN_ID_ADVICE: Record<string, string> = {
 	'Copilot not set': 'Check "Copilot ID" and "Model" in "Embedding Model".',
 	'Workspace ': 'Check "Workspace ID".',

@@ -6,7 +6,7 @@ import { declare } from '../../execution/operation';
 import { knowledgebaseLocator } from '../../pickers/locators';
 import { KNOWLEDGEBASE_SUMMARY } from './fields';
 
-/** Reads a knowledgebase with an empty update, because servers have no route for reading a knowledgebase. */
+/** Sends an empty update and returns its answer, because servers have no route for reading a knowledgebase. */
 export const getKnowledgebase = declare({
 	value: 'get',
 	name: 'Get',
@@ -23,7 +23,7 @@ export const getKnowledgebase = declare({
 	answer: recordAbout('knowledgebase'),
 });
 
-/** The simplified output. `nextEmbeddingModel` is set while the server rebuilds the index. */
+/** Returns the simplified output. `nextEmbeddingModel` is null, except while the server rebuilds the index. */
 function knowledgebaseSummary(answer: IDataObject): IDataObject {
 	return {
 		...pick(answer, KNOWLEDGEBASE_SUMMARY, 'status', 'metadataSchema', 'embeddingRebuildError'),

@@ -18,7 +18,7 @@ export const targetField = jsonField(
 	{ placeholder: 'e.g. {"kind": "storage", "directory": "manuals"}' },
 );
 
-/** The types of a row's value, with display names. */
+/** The types of the value in a row, with display names. */
 const ROW_TYPES = {
 	string: 'Text',
 	number: 'Number',
@@ -30,7 +30,7 @@ const ROW_TYPES = {
 export type RowType = keyof typeof ROW_TYPES;
 
 /**
- * Returns a field with rows of key, type and value, for users who do not write JSON.
+ * Returns a field with rows of key, type and value. It replaces a JSON field for users who do not write JSON.
  *
  * @param further additional fields of each row
  */
@@ -55,7 +55,7 @@ export function typedRowsField(
 	]);
 }
 
-/** The settings for cutting documents into chunks. */
+/** The fields of the settings for cutting documents into chunks. */
 export const parserFields = [
 	numberField('chunkOverlap', 'Chunk Overlap', 'How many characters two chunks share', {
 		typeOptions: { minValue: 0, numberPrecision: 0 },

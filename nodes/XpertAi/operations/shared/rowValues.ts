@@ -16,19 +16,19 @@ export interface Row {
 	mayBeEmpty?: boolean;
 }
 
-/** What becomes of a row without a value. `undefined` leaves out the row. */
+/** Functions that return the value of a row whose content is empty or missing. `undefined` leaves out the row. */
 interface EmptyRowHandlers {
-	/** Returns the value of a row whose `content` is empty. */
 	whenEmpty: () => unknown;
-	/** Returns the value of a row whose `content` lacks a part. */
+	/** Called if a part of the expression in `content` has no value. */
 	whenMissing: (missing: MissingPart, key: string) => unknown;
 }
 
 /**
- * Returns the values of rows, by key.
+ * Converts the values of rows to their types.
  *
  * @param label display name of the parameter with the rows
- * @throws NodeOperationError if a row is invalid
+ * @returns the values, by key
+ * @throws NodeOperationError if a key is empty, or a value does not have the type of its row
  */
 export function valuesOfRows(
 	item: Item,
@@ -36,23 +36,22 @@ export function valuesOfRows(
 	rows: unknown,
 	{ whenEmpty, whenMissing }: EmptyRowHandlers,
 ): FieldValues {
-	const pairs = (Array.isArray(rows) ? (rows as Row[]) : []).flatMap((row) => {
+	const values = new Map<string, unknown>();
+	const valueOf = (key: string, { type = 'string', content = '' }: Row): unknown => {
+		if (content === '' || isEmptyPart(content)) return whenEmpty();
+		if (content instanceof MissingPart) return whenMissing(content, key);
+		return convertContent(item, rowName(key, label), type, content);
+	};
+	for (const row of Array.isArray(rows) ? (rows as Row[]) : []) {
 		const key = typeof row.key === 'string' ? row.key.trim() : '';
-		const { type = 'string', content = '' } = row;
-		if (key === '')
-			return item.throwIssue({ field: `"Key" in "${label}"`, issue: 'must not be empty' });
-		const isLeftEmpty = content === '' || isEmptyPart(content);
-		const typed = isLeftEmpty
-			? whenEmpty()
-			: content instanceof MissingPart
-				? whenMissing(content, key)
-				: convertContent(item, rowName(key, label), type, content);
-		return typed === undefined ? [] : [[key, typed] as const];
-	});
-	return Object.fromEntries(pairs);
+		if (key === '') item.throwIssue({ field: `"Key" in "${label}"`, issue: 'must not be empty' });
+		const value = valueOf(key, row);
+		if (value !== undefined) values.set(key, value);
+	}
+	return Object.fromEntries(values);
 }
 
-/** Whether a value has a single part that gave nothing, as for an empty column of a table. */
+/** Whether a value is an expression of one part that has no value, e.g. for an empty column of a table. */
 const isEmptyPart = (value: unknown) =>
 	value instanceof MissingPart && value.isAlone && isNil(value.gave);
 
@@ -60,6 +59,11 @@ const isEmptyPart = (value: unknown) =>
 export const rowName = (key: string, label: string): string =>
 	`${truncate(key, { length: 60 })} in "${label}"`;
 
+/**
+ * Converts the content of a row to the type of the row.
+ *
+ * @throws NodeOperationError if the content does not have this type
+ */
 function convertContent(item: Item, field: string, type: Row['type'], value: unknown): unknown {
 	const reject = (issue: string) => item.throwIssue({ field, issue, value });
 	switch (type) {

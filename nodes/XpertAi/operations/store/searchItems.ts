@@ -17,14 +17,19 @@ export const namespaceField = (name: string, displayName: string, purpose: strin
 		{ placeholder: `${ID_PLACEHOLDER}/notes` },
 	);
 
-/** Splits a text at its slashes. A list stays unchanged. */
+/** Splits a text into the elements of a namespace. Returns a list unchanged. */
 export const namespaceElements = (value: unknown): unknown =>
 	typeof value === 'string' ? splitList(value, '/') : value;
 
-/** Without one of its elements, a namespace would be that of all users. */
+/** A namespace needs all its elements. Otherwise the namespace of one user could become that of all users. */
 export const EVERY_ELEMENT: IdentityOptions = { everyPart: true };
 
-/** Advice for a namespace that the server rejects: it starts with an assistant ID. */
+/**
+ * Returns advice for a namespace that the server rejects, by HTTP status.
+ *
+ * @param displayName the display name of the namespace field
+ * @param further text to append to the advice for status 500
+ */
 export const namespaceAdvice = (displayName: string, further = ''): StatusAdvice => ({
 	400: `The server knows no assistant with the ID that begins "${displayName}". Take it from Assistant: Get Many.`,
 	500: `On Xpert AI servers "${displayName}" begins with the ID of an assistant that has an embedding model.${further}`,
