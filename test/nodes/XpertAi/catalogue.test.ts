@@ -19,9 +19,10 @@ const CODE = globSync('nodes/XpertAi/**/*.ts', { cwd: projectRoot })
 	.map((file) => readFileSync(path.join(projectRoot, file), 'utf8'))
 	.join('\n');
 
-/** Whether code reads a field: by its path (`'options.timeout'`), out of settings, or by its name. */
+/** Whether code reads a field: by its path (`'options.timeout'`), out of settings or a parameter, or by its name. */
 function isRead(name: string): boolean {
-	const taken = `\\{[^{}]*\\b${name}\\b[^{}]*\\}(: \\w+)?\\)? =[^=>]`;
+	const braces = `\\{[^{}]*\\b${name}\\b[^{}]*\\}`;
+	const taken = `${braces}((: \\w+)?\\)? =[^=>]|\\) =>)|function \\w+\\(${braces}`;
 	const byName = `(?<!(Field|[lL]ocator)\\(\\s*|name: )'${name}'`;
 	return new RegExp(`\\.${name}\\b|${taken}|${byName}`).test(CODE);
 }
