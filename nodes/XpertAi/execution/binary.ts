@@ -24,9 +24,9 @@ export const MIME_TYPES: Record<string, string> = {
 	xml: 'application/xml',
 };
 
-const PICTURES = ['gif', 'jpeg', 'png', 'webp'];
+const PICTURE_EXTENSIONS = ['gif', 'jpeg', 'png', 'webp'];
 
-export const UNKNOWN_TYPE = 'application/octet-stream';
+export const UNKNOWN_MIME_TYPE = 'application/octet-stream';
 
 /** The lower-case extension of a file name; undefined if `MIME_TYPES` does not contain the extension. */
 export function documentExtension(name: string): string | undefined {
@@ -37,10 +37,10 @@ export function documentExtension(name: string): string | undefined {
 /** Derives the MIME type from a file name. Used for files without a MIME type, e.g. from a Code node. */
 function mimeTypeOf(name = ''): string {
 	const extension = extensionOf(name).replace('jpg', 'jpeg');
-	if (PICTURES.includes(extension)) return `image/${extension}`;
+	if (PICTURE_EXTENSIONS.includes(extension)) return `image/${extension}`;
 	// Missing in `MIME_TYPES`, because Submit detects the format of old Office files from their content.
 	if (extension === 'xls') return 'application/vnd.ms-excel';
-	return MIME_TYPES[documentExtension(name) ?? ''] ?? UNKNOWN_TYPE;
+	return MIME_TYPES[documentExtension(name) ?? ''] ?? UNKNOWN_MIME_TYPE;
 }
 
 const extensionOf = (name: string) => /\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase() ?? '';
@@ -55,9 +55,9 @@ export interface BinaryField {
 
 /** The binary field that the parameter `binaryPropertyName` selects. */
 export const chosenBinaryField = (item: Item): BinaryField =>
-	binaryFieldNamed(item, FILE, item.text(FILE, 'data').trim());
+	binaryFieldNamed(item, FILE_PARAMETER, item.text(FILE_PARAMETER, 'data').trim());
 
-const FILE = 'binaryPropertyName';
+const FILE_PARAMETER = 'binaryPropertyName';
 
 /**
  * The binary fields that a parameter selects. The parameter is a list of names or a comma-separated text. Repeated

@@ -122,13 +122,15 @@ const TYPE_SCHEMAS: Partial<
 	multiOptions: () => optionalSchema(z.array(z.string())),
 	// An expression may return the whole collection, as an object or as JSON text.
 	collection: ({ options }) => {
-		const group = groupSchema(options as INodeProperties[]).transform(ifFilled);
-		return jsonValue.pipe(convertingSchema(unlessEmptyList)).pipe(group.optional());
+		const group = groupSchema(options as INodeProperties[]).transform(undefinedIfEmpty);
+		return jsonValue.pipe(convertingSchema(undefinedIfEmptyList)).pipe(group.optional());
 	},
 	fixedCollection: ({ options }, { multipleValues } = {}) => {
 		const [{ name, values }] = options as [INodePropertyCollection];
 		const row = groupSchema(values);
-		const rows = z.array(row).transform((all) => ifFilled(all.filter((one) => !isEmpty(one))));
+		const rows = z
+			.array(row)
+			.transform((all) => undefinedIfEmpty(all.filter((one) => !isEmpty(one))));
 		const content = z.object({ [name]: (multipleValues ? rows : row).optional() });
 		return optionalSchema(content.transform((raw): unknown => raw[name]));
 	},
@@ -150,10 +152,10 @@ export const groupSchema = memoize((fields: INodeProperties[]) => {
 });
 
 /** Replaces an empty list by undefined. Some expressions and generated workflows return it for an empty collection. */
-const unlessEmptyList = (raw: unknown) => (isEqual(raw, []) ? undefined : raw);
+const undefinedIfEmptyList = (raw: unknown) => (isEqual(raw, []) ? undefined : raw);
 
 /** Turns an empty object or list into undefined, because servers would store the empty value. */
-const ifFilled = (values: object) => (isEmpty(values) ? undefined : values);
+const undefinedIfEmpty = (values: object) => (isEmpty(values) ? undefined : values);
 
 /**
  * Returns the ID in the value of an ID field. In a web address, the last UUID is the ID. A UUID in capital letters is

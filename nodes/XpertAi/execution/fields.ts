@@ -153,13 +153,13 @@ export const limit = numberField('limit', 'Limit', 'Max number of results to ret
 });
 
 /** Display condition: the node is a tool of an AI agent. */
-export const OF_TOOLS = { '@tool': [true] };
+export const IF_TOOL = { '@tool': [true] };
 
 export const simplify = booleanField(
 	'simplify',
 	'Simplify',
 	'Whether to return a simplified version of the response instead of the raw data',
-	{ default: true, displayOptions: { hide: OF_TOOLS } },
+	{ default: true, displayOptions: { hide: IF_TOOL } },
 );
 
 /** The fields for the output format. n8n's UX guidelines require the field "Output" in an agent's tool. */
@@ -170,12 +170,12 @@ export const simplifyFields: INodeProperties[] = [
 		'Output',
 		'What the model gets: each word of it costs tokens',
 		{ simplified: 'Simplified', raw: 'Raw', selected: 'Selected Fields' },
-		{ displayOptions: { show: OF_TOOLS } },
+		{ displayOptions: { show: IF_TOOL } },
 	),
 	textField('toolFields', 'Fields', 'The fields of the raw output to give, separated by commas', {
 		required: true,
 		placeholder: 'e.g. name, status',
-		displayOptions: { show: { ...OF_TOOLS, toolOutput: ['selected'] } },
+		displayOptions: { show: { ...IF_TOOL, toolOutput: ['selected'] } },
 	}),
 ];
 
@@ -191,7 +191,7 @@ export const timeoutOption = (defaultSeconds = TIMEOUT_SECONDS) =>
 /** The maximum of the option Requests at Once. A proxy may reject more parallel requests. */
 const MAX_CONCURRENCY = 20;
 
-export const atOnceOption = numberField(
+export const concurrencyOption = numberField(
 	'concurrency',
 	'Requests at Once',
 	'How many items are worked on side by side; the output keeps their order',

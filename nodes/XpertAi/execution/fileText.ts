@@ -14,7 +14,7 @@ const CHARACTERS_PER_NUL = 1000;
  * and the charset of the MIME type.
  */
 export function isTextHead(head: Buffer, mimeType: string): boolean {
-	const encodings = uniq([markedEncoding(head) ?? 'utf-8', nonUtf8CharsetIn(mimeType) ?? 'utf-8']);
+	const encodings = uniq([encodingByMark(head) ?? 'utf-8', nonUtf8CharsetIn(mimeType) ?? 'utf-8']);
 	return encodings.some((encoding) => {
 		const text: unknown = attempt(() =>
 			new TextDecoder(encoding, { fatal: true }).decode(head, { stream: true }),
@@ -111,7 +111,7 @@ export async function decodeOnce<Sink extends TextSink>(
 		sink: newSink(),
 	});
 	let decodings: Array<Decoding<Sink>> = [];
-	for await (const piece of withMark(pieces)) {
+	for await (const piece of withWholeMark(pieces)) {
 		if (decodings.length === 0) decodings = encodingsToTry(piece, mimeType).map(newDecoding);
 		for (const { decoder, sink } of decodings) sink.add(decoder.decode(piece));
 		if (decodings.every(({ decoder }) => !decoder.isValid)) break;
@@ -126,7 +126,7 @@ export async function decodeOnce<Sink extends TextSink>(
 
 /** A byte order mark is reliable. A charset of a MIME type is often wrong, so UTF-8 comes first. */
 function encodingsToTry(head: Uint8Array, mimeType: string): string[] {
-	const marked = markedEncoding(head);
+	const marked = encodingByMark(head);
 	return marked === undefined ? compact(['utf-8', nonUtf8CharsetIn(mimeType)]) : [marked];
 }
 
@@ -151,8 +151,8 @@ export async function* decodedChunks(
 ): AsyncGenerator<string> {
 	let decoder = encoding === undefined ? undefined : new FileDecoder(encoding);
 	try {
-		for await (const piece of withMark(binaryChunks(item, field))) {
-			decoder ??= new FileDecoder(markedEncoding(piece) ?? 'utf-8');
+		for await (const piece of withWholeMark(binaryChunks(item, field))) {
+			decoder ??= new FileDecoder(encodingByMark(piece) ?? 'utf-8');
 			yield decoder.decode(piece);
 			if (!decoder.isValid) break;
 		}
@@ -182,7 +182,7 @@ export async function* textChunks(item: Item, field: BinaryField): AsyncGenerato
 const MARK_BYTES = 3;
 
 /** Yields the pieces of a file. Joins the first pieces until they are long enough for a byte order mark. */
-async function* withMark(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* withWholeMark(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
 	let head: Buffer | undefined = Buffer.alloc(0);
 	for await (const piece of pieces) {
 		if (head) head = Buffer.concat([head, piece]);
@@ -194,7 +194,7 @@ async function* withMark(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
 }
 
 /** The encoding by the byte order mark of a file; undefined if the file has none. */
-function markedEncoding(head: Uint8Array): string | undefined {
+function encodingByMark(head: Uint8Array): string | undefined {
 	const mark = Buffer.from(head.subarray(0, MARK_BYTES)).toString('latin1');
 	if (mark === '\xef\xbb\xbf') return 'utf-8';
 	if (mark.startsWith('\xff\xfe')) return 'utf-16le';

@@ -210,7 +210,7 @@ const OTHERS_ADVICE =
  *
  * @returns undefined for any other value, and for a text that stands for a missing value, e.g. `null`
  */
-export function versionOf(value: unknown): string | undefined {
+export function asVersion(value: unknown): string | undefined {
 	const text = typeof value === 'boolean' ? undefined : typedValue('string', value);
 	if (typeof text !== 'string' || text.trim() === '') return undefined;
 	return missingValueIn(text.trim()) === undefined ? text.trim() : undefined;
@@ -223,10 +223,10 @@ export function versionOf(value: unknown): string | undefined {
  *
  * @throws NodeOperationError if the value has another type, e.g. a number without its last digits
  */
-export function versionIn(item: ItemReader, name: string): string | undefined {
+export function readVersion(item: ItemReader, name: string): string | undefined {
 	const value = valueOrMissing(item, name, {});
 	if (value instanceof MissingPart || typeof value === 'boolean') return undefined;
-	return versionOf(item.asText(name, value));
+	return asVersion(item.asText(name, value));
 }
 
 /** Whether the user filled in the field for the version. */
@@ -302,7 +302,7 @@ export function identityText(item: ItemReader, name: string): string {
  * @returns the value; undefined or an object if the whole expression is one part and gave no valid value
  * @throws NodeOperationError if one part of several is missing
  */
-export function presentOrEmpty(item: ItemReader, field: string, value: unknown): unknown {
+export function valueUnlessMissing(item: ItemReader, field: string, value: unknown): unknown {
 	if (!(value instanceof MissingPart)) return value;
 	// The caller rejects an object, because of its type.
 	if (value.isAlone) return isObject(value.gave) ? value.gave : undefined;

@@ -13,7 +13,7 @@ import type { ApiRequest } from '../transport/request';
 import {
 	type FieldValues,
 	additionalFieldsJson,
-	atOnceOption,
+	concurrencyOption,
 	binaryFieldName,
 	choiceField,
 	displayedIf,
@@ -283,7 +283,7 @@ function declaredFields(operation: DeclaredOperation): INodeProperties[] {
 		// A body with `split` is a list. A list cannot have additional fields.
 		...(body && !body.split ? [additionalFieldsJson] : []),
 		...(operation.options ?? []),
-		...(onlyReads(operation) ? [] : [atOnceOption, timeoutOption(timeoutSeconds)]),
+		...(onlyReads(operation) ? [] : [concurrencyOption, timeoutOption(timeoutSeconds)]),
 	];
 	return [
 		...ids,

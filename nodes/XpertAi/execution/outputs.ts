@@ -112,7 +112,7 @@ export const mayContinue = (context: IExecuteFunctions): boolean =>
  * Converts an answer to the JSON of an item. Undefined becomes `{}`. Any other value that is not an object becomes the
  * field `response`.
  */
-export function asJson(value: unknown): IDataObject {
+export function itemJson(value: unknown): IDataObject {
 	if (isJsonObject(value)) return value;
 	return value === undefined ? {} : { response: value as IDataObject[string] };
 }

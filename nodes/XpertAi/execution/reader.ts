@@ -50,8 +50,8 @@ interface InputIssue {
  * The cache of `Reader.setting`, by node and parameter name. An entry contains `schema`, `initial` and the result.
  * Settings with expressions are not cached.
  */
-const constantsOf = memoize<(node: INode) => Map<string, unknown[]>>(() => new Map());
-constantsOf.cache = new WeakMap();
+const cachedSettingsOf = memoize<(node: INode) => Map<string, unknown[]>>(() => new Map());
+cachedSettingsOf.cache = new WeakMap();
 
 /**
  * Reads and checks node parameters, for one input item or for one poll of the trigger. Methods throw a
@@ -151,7 +151,7 @@ export class Reader {
 	 * @param initial the value to use if the parameter is empty. If omitted, the default of the field is used.
 	 */
 	setting<Value>(name: string, schema: Schema<Value>, initial?: NodeParameterValueType): Value {
-		const constants = constantsOf(this.node);
+		const constants = cachedSettingsOf(this.node);
 		const [cachedSchema, cachedInitial, cached] = constants.get(name) ?? [];
 		if (cachedSchema === schema && cachedInitial === initial) return cached as Value;
 		const start = initial ?? this.fieldOf(name)?.default;

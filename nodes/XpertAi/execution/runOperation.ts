@@ -33,7 +33,7 @@ import {
 	type SendRequest,
 	simplified,
 } from './operation';
-import { addHints, asJson, mayContinue, rawOutput, readOutput, replyOrThrow } from './outputs';
+import { addHints, itemJson, mayContinue, rawOutput, readOutput, replyOrThrow } from './outputs';
 import { collectPages } from './paging';
 
 /**
@@ -105,7 +105,7 @@ export async function runDeclared(
 
 /** The default output of an answer: one item for each element of an array, otherwise one item. */
 export const answerItems = (answer: unknown): IDataObject[] =>
-	(Array.isArray(answer) ? answer : [answer]).map(asJson);
+	(Array.isArray(answer) ? answer : [answer]).map(itemJson);
 
 /** The output of a delete operation. Some answers do not contain `affected`, although the record was deleted. */
 export function deletedItem(answer: unknown): IDataObject[] {

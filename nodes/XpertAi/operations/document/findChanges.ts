@@ -1,7 +1,7 @@
 import {
 	booleanField,
 	choiceField,
-	OF_TOOLS,
+	IF_TOOL,
 	displayedIf,
 	optionsField,
 	textField,
@@ -18,7 +18,7 @@ export const findChanges: CodedOperation = {
 	description: 'Pass on only the items whose documents are new or changed, before a download',
 	builderHint:
 		'Between the node that lists documents and the node that downloads them. Behind it, Submit with "Send New and Changed" and the same Source Name, Document Key and Document Version.',
-	displayOptions: { hide: OF_TOOLS },
+	displayOptions: { hide: IF_TOOL },
 	fields: [
 		knowledgebaseLocator,
 		{ ...sourceName, description: 'As in the node that submits them', required: true },

@@ -8,7 +8,7 @@ import {
 	identityText,
 	keyOf,
 	sourceNameAndShard,
-	versionIn,
+	readVersion,
 } from 'nodes/XpertAi/execution/identity';
 import type { Item } from 'nodes/XpertAi/execution/item';
 import { findChanges } from 'nodes/XpertAi/operations/document/findChanges';
@@ -193,7 +193,7 @@ const FIELDS: Field[] = [
 	{
 		label: '"Document Version"',
 		parameters: (documentVersion) => ({ documentVersion }),
-		read: (one) => versionIn(one, 'documentVersion'),
+		read: (one) => readVersion(one, 'documentVersion'),
 		isLeftOut: true,
 		fields: { fields: findChanges.fields },
 	},

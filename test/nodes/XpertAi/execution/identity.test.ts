@@ -9,8 +9,8 @@ import {
 	keyOf,
 	throwIfFixedVersion,
 	sourceNameAndShard,
-	versionIn,
-	versionOf,
+	readVersion,
+	asVersion,
 	wantsVersion,
 } from 'nodes/XpertAi/execution/identity';
 import { submitFields } from 'nodes/XpertAi/operations/document/submit/fields';
@@ -178,7 +178,7 @@ describe('a version', () => {
 		['the words of an invalid date', 'Invalid DateTime', undefined],
 		['the words of an object', '[object Object]', undefined],
 	])('may be made of %s, if that stands for something', (_, value, version) => {
-		expect(versionOf(value)).toBe(version);
+		expect(asVersion(value)).toBe(version);
 	});
 
 	it.each<[string, IDataObject, string | undefined]>([
@@ -189,7 +189,7 @@ describe('a version', () => {
 		['', {}, undefined],
 	])('of the expression %s is read (%#)', (expression, json, version) => {
 		const item = itemWith(withVersion(expression), json);
-		expect(versionIn(item, VERSION)).toBe(version);
+		expect(readVersion(item, VERSION)).toBe(version);
 		expect(wantsVersion(item, VERSION)).toBe(expression !== '');
 	});
 

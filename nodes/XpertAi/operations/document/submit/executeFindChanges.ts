@@ -2,7 +2,7 @@ import { sortBy, sumBy } from 'lodash';
 import type { INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { keyOf, throwIfFixedVersion, versionIn, wantsVersion } from '../../../execution/identity';
+import { keyOf, throwIfFixedVersion, readVersion, wantsVersion } from '../../../execution/identity';
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import { addHints, isTool } from '../../../execution/outputs';
@@ -91,7 +91,7 @@ const UNVERSIONED = 'stored without a version. Set "Document Version" in the nod
 function readListedDocument(item: Item): FoundDocument[] {
 	const readKey = () => keyOf(item, 'documentKey');
 	return readOrRejectWithKey(item, readKey, () => {
-		const version = versionIn(item, LISTED_VERSION);
+		const version = readVersion(item, LISTED_VERSION);
 		const lacksVersion = version === undefined && wantsVersion(item, LISTED_VERSION);
 		return [{ record: {}, key: readKey(), version, lacksVersion }];
 	});

@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import {
-	atOnceOption,
+	concurrencyOption,
 	binaryFieldName,
 	booleanField,
 	choiceField,
@@ -281,7 +281,7 @@ const submitTuning = tuningField('Tuning and Repair', [
 		default: 8,
 	}),
 	{
-		...atOnceOption,
+		...concurrencyOption,
 		default: 5,
 		description: 'Batches sent at once. With more than 1, the server counts too few documents.',
 	},

@@ -1,4 +1,4 @@
-import { asJson } from '../../../execution/outputs';
+import { itemJson } from '../../../execution/outputs';
 import type { DocumentFact, Fact } from '../../../ingest/facts';
 import type { SourceMemory } from '../../../ingest/memory';
 import type { Processing } from '../../../ingest/processing';
@@ -72,7 +72,7 @@ export class SourceOutcomes {
 		// A disabled document needs no processing, because assistants must not find it.
 		if (record.disabled) return memory?.known.markProcessed(id);
 		// Uses the ID in the answer, because the server may keep an earlier ID of the document.
-		const { id: storedId } = asJson(storedRecord);
+		const { id: storedId } = itemJson(storedRecord);
 		// The report of a file is kept until its processing ends, because the advice about a failure needs the file name.
 		const isReportKept = report.isTracked || report.isUploaded;
 		this.startProcessing(String(storedId), isReportKept ? report : undefined);

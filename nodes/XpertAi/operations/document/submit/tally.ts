@@ -2,7 +2,7 @@ import { mapValues, pick } from 'lodash';
 import type { IDataObject } from 'n8n-workflow';
 
 import type { ItemError } from '../../../execution/apiError';
-import { asJson } from '../../../execution/outputs';
+import { itemJson } from '../../../execution/outputs';
 import type { DocumentFact, ReadyDocument } from '../../../ingest/facts';
 import { notFoundReason, type ProcessingEnd, processingEndOf } from '../../../ingest/statuses';
 import type { Failure } from '../../../transport/failure';
@@ -202,7 +202,7 @@ function addOutcome(
 	if (outcome === 'stored' || outcome === 'unknown') countInputHints(tally, document);
 	switch (fact.outcome) {
 		case 'stored': {
-			const stored = asJson(fact.record);
+			const stored = itemJson(fact.record);
 			report.record = settings.simplify ? { id: stored.id, name: stored.name } : stored;
 			report.sent = pick(fact, 'status', 'attempts', 'batch');
 			return undefined;

@@ -5,7 +5,7 @@ import {
 	choiceField,
 	displayedIf,
 	idField,
-	OF_TOOLS,
+	IF_TOOL,
 	simplifyFields,
 	textField,
 } from '../../../execution/fields';
@@ -44,7 +44,7 @@ const threadSourceFields = [
 		threadSourceChoices,
 		{
 			noDataExpression: true,
-			displayOptions: { hide: OF_TOOLS },
+			displayOptions: { hide: IF_TOOL },
 			builderHint: {
 				propertyHint:
 					'Leave "auto" behind a Chat Trigger and for single questions. Use "key" wherever somebody may write again (mails, messengers, webhooks).',
@@ -56,7 +56,7 @@ const threadSourceFields = [
 		'Conversation',
 		'Where the message goes to: the memory of the assistant. With a key, it remembers what the agent asked before.',
 		omit(threadSourceChoices, 'auto'),
-		{ noDataExpression: true, displayOptions: { show: OF_TOOLS } },
+		{ noDataExpression: true, displayOptions: { show: IF_TOOL } },
 	),
 ];
 
@@ -79,7 +79,7 @@ const message = textField('message', 'Message', 'What to say to the assistant', 
 	default: '={{ $json.chatInput }}',
 	required: true,
 	placeholder: 'e.g. How do I reset the device?',
-	displayOptions: { hide: OF_TOOLS },
+	displayOptions: { hide: IF_TOOL },
 });
 
 /** The message field in tools. The comment in `default` tells n8n that the model writes the message. */
@@ -87,7 +87,7 @@ const messageFromModel = {
 	...message,
 	default:
 		"={{ /*n8n-auto-generated-fromAI-override*/ $fromAI('Message', `What to say to the assistant`, 'string') }}",
-	displayOptions: { show: OF_TOOLS },
+	displayOptions: { show: IF_TOOL },
 };
 
 export const decisionField = choiceField(

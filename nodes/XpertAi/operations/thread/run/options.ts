@@ -8,7 +8,7 @@ import {
 	displayedIf,
 	jsonField,
 	numberField,
-	OF_TOOLS,
+	IF_TOOL,
 	optionsField,
 	textField,
 	timeoutOption,
@@ -127,7 +127,7 @@ export const attachments = textField(
 	{
 		placeholder: 'e.g. data, attachment_0',
 		hint: 'The names of the input fields containing files to send along, separated by commas',
-		displayOptions: { hide: OF_TOOLS },
+		displayOptions: { hide: IF_TOOL },
 	},
 );
 

@@ -4,7 +4,7 @@ import { isExpression } from 'n8n-workflow';
 import type { FieldValues } from '../../../../execution/fields';
 import { groupSchema } from '../../../../execution/fieldSchemas';
 import { givenFor, isNothing } from '../../../../execution/given';
-import { presentOrEmpty } from '../../../../execution/identity';
+import { valueUnlessMissing } from '../../../../execution/identity';
 import { fieldName, type FieldNames } from '../../../../execution/issueText';
 import type { Item } from '../../../../execution/item';
 import { isJsonObject } from '../../../../payloads/json';
@@ -41,7 +41,7 @@ export function readDocumentSettings(item: Item, directory = '') {
 	const hasFolder = isJsonObject(chosen) && 'folder' in chosen;
 	const folderField = fieldName(['folder'], RECORD_FIELD_NAMES);
 	const documentSettings = isJsonObject(chosen)
-		? { ...chosen, folder: presentOrEmpty(item, folderField, chosen.folder) }
+		? { ...chosen, folder: valueUnlessMissing(item, folderField, chosen.folder) }
 		: chosen;
 	const fields = SETTINGS_FIELDS;
 	const typed = item.check(groupSchema(fields), { documentSettings }, { fields });

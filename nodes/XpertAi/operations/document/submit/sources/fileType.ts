@@ -4,7 +4,7 @@ import {
 	type BinaryField,
 	documentExtension,
 	MIME_TYPES,
-	UNKNOWN_TYPE,
+	UNKNOWN_MIME_TYPE,
 } from '../../../../execution/binary';
 import { isTextHead } from '../../../../execution/fileText';
 import { isHtml } from '../../../../transport/answer';
@@ -69,7 +69,7 @@ export function fileType(name: string, statedType = '', given?: string | null) {
 		ownExtension ??
 		documentExtension(`.${given}`) ??
 		Object.keys(MIME_TYPES).findLast((known) => MIME_TYPES[known] === essence);
-	const mimeType = MIME_TYPES[extension ?? ''] ?? (essence || UNKNOWN_TYPE);
+	const mimeType = MIME_TYPES[extension ?? ''] ?? (essence || UNKNOWN_MIME_TYPE);
 	const isText = /^text\/|[/+-](json|xml|yaml|ndjson|jsonl|javascript)$/.test(mimeType);
 	const isTable = TABLE_TYPES.includes(extension ?? '');
 	return {

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { ItemError } from '../../../../execution/apiError';
 import { type BinaryField, chosenBinaryField } from '../../../../execution/binary';
 import { textChunks } from '../../../../execution/fileText';
-import { checkedKey, versionOf } from '../../../../execution/identity';
+import { checkedKey, asVersion } from '../../../../execution/identity';
 import { fieldName, type FieldNames, quoted } from '../../../../execution/issueText';
 import type { Item } from '../../../../execution/item';
 import { textIfGiven } from '../../../../execution/reader';
@@ -32,7 +32,7 @@ function recordReader(item: Item) {
 		const hasNumberAsId = keyPath && isJsonObject(given) && typeof given.id === 'number';
 		const value = hasNumberAsId ? { ...given, id: String(given.id) } : given;
 		const checked = item.check(documentSchemaFor(value), value, { parameter });
-		const version = versionPath ? versionOf(ownValue(checked, versionPath)) : undefined;
+		const version = versionPath ? asVersion(ownValue(checked, versionPath)) : undefined;
 		const lacksVersion = versionPath !== undefined && version === undefined;
 		const record = versionPath ? omit(checked, versionPath) : checked;
 		if (keyPath === undefined) return { record, version, lacksVersion };

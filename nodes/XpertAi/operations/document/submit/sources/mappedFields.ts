@@ -4,7 +4,7 @@ import type { IDataObject } from 'n8n-workflow';
 import type { FieldValues } from '../../../../execution/fields';
 import { groupSchema } from '../../../../execution/fieldSchemas';
 import { isFilled } from '../../../../execution/given';
-import { presentOrEmpty } from '../../../../execution/identity';
+import { valueUnlessMissing } from '../../../../execution/identity';
 import { fieldName } from '../../../../execution/issueText';
 import type { Item } from '../../../../execution/item';
 import { isJsonObject } from '../../../../payloads/json';
@@ -50,7 +50,7 @@ function mappedColumns(item: Item) {
 	const byHand = item.parameter('documentFields.value', {});
 	if (!isJsonObject(byHand)) return mapColumns({});
 	const present = mapValues(byHand, (value, name) =>
-		presentOrEmpty(item, fieldName([name], DOCUMENT_FIELD_NAMES), value),
+		valueUnlessMissing(item, fieldName([name], DOCUMENT_FIELD_NAMES), value),
 	) as IDataObject;
 	return mapColumns(omitBy(present, isNil));
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { checkedKey, keyIfGiven, versionIn, wantsVersion } from '../../../../execution/identity';
+import { checkedKey, keyIfGiven, readVersion, wantsVersion } from '../../../../execution/identity';
 import type { Item } from '../../../../execution/item';
 import { SOURCES, type SourceValue } from '../fields';
 import { readAddress, stableAddress } from './addresses';
@@ -56,7 +56,7 @@ function readKeyed(
 		return checkedKey(item, found?.key ?? defaultKey(item), `"${item.labelOf(parameter)}"`);
 	};
 	return readOrRejectWithKey(item, readKey, () => {
-		const version = versionIn(item, VERSION_PARAMETER);
+		const version = readVersion(item, VERSION_PARAMETER);
 		const lacksVersion = version === undefined && wantsVersion(item, VERSION_PARAMETER);
 		const found = read(item);
 		return [{ ...found, key: readKey(found), version, lacksVersion }];
