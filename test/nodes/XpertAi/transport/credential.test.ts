@@ -148,7 +148,7 @@ describe('what is no Base URL', () => {
 
 	it.each([
 		['nothing', ['', '   '], 'is empty'],
-		['what is no address', NO_ADDRESS, 'starts with https://'],
+		['what is no address', NO_ADDRESS, 'must start with https://'],
 		[
 			'a user in the address',
 			[
