@@ -24,7 +24,7 @@ const THREADS_AT_ONCE = 5;
 export const THREAD_TRIES = 3;
 
 /**
- * Creates the output items for changes, in order. Postpones changes whose thread cannot be read. Processes at least
+ * Creates the output items for changes, in order. Postpones changes whose thread cannot be read, and each cancellation once. Processes at least
  * one batch even if no time is left, so that every poll makes progress.
  *
  * @param maxCount the maximum number of changes to handle

@@ -135,6 +135,7 @@ async function findChanges(memory: Memory, polling: Polling): Promise<Reading<Co
 	const { fetchChanges, settings, hasTime, pageSize = PAGE_SIZE } = polling;
 	const isEnough = ({ changes, upTo }: Reading<ConversationChange>) => {
 		if (!hasTime(READING_SHARE)) return true;
+		// Earlier polls have read up to `since`, so a poll that stops before it would bring nothing new.
 		if (upTo < memory.since) return false;
 		const wanted = newChanges(memory, wantedChanges(changes, settings));
 		return wanted.length >= settings.options.conversationsPerPoll;

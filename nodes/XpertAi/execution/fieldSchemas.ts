@@ -14,7 +14,7 @@ import { EVERY_UUID, isUuid, UUID_ISSUE } from '../payloads/ids';
 import { LONE_SURROGATE_ISSUE } from '../payloads/loneSurrogates';
 import { ConvertingSchema } from '../payloads/schemas';
 import { type FieldValues, filledOnly, isContainer, isIdField, splitList } from './fields';
-import { isBlank, isBroken, isNothing } from './given';
+import { isBlank, isBrokenText, isNothing } from './given';
 
 /** Converts a value to the type of its field. Returns a value that cannot be converted as it is. */
 export function typedValue(type: 'string' | 'number' | 'boolean', raw: unknown): unknown {
@@ -50,7 +50,8 @@ export const LOST_DIGITS_ISSUE = 'must be text, as so large a number has lost it
 /** Converts numbers, booleans and dates to text. Rejects rounded integers and lone surrogates. */
 const stringSchema = convertingSchema(
 	(raw) => typedValue('string', raw),
-	(_, raw) => (hasLostDigits(raw) && LOST_DIGITS_ISSUE) || (isBroken(raw) && LONE_SURROGATE_ISSUE),
+	(_, raw) =>
+		(hasLostDigits(raw) && LOST_DIGITS_ISSUE) || (isBrokenText(raw) && LONE_SURROGATE_ISSUE),
 );
 
 /** The schema of a required text. A blank text counts as missing. */
@@ -183,7 +184,9 @@ const FREE_ID_FIELD = 'threadId';
  */
 function isId(id: string, name?: string): boolean {
 	if (isUuid(id) || name !== FREE_ID_FIELD) return isUuid(id);
-	return !isBroken(id) && missingValueIn(id) === undefined && !/^\.\.?$/.test(id) && !isAddress(id);
+	return (
+		!isBrokenText(id) && missingValueIn(id) === undefined && !/^\.\.?$/.test(id) && !isAddress(id)
+	);
 }
 
 /** Returns the last UUID of a web address. A text that is no web address stays unchanged. */

@@ -18,12 +18,12 @@ export function findPath(value: unknown, fits: (part: unknown) => boolean): Json
 	return undefined;
 }
 
-export const isBroken = (text: unknown) => typeof text === 'string' && hasLoneSurrogate(text);
+export const isBrokenText = (text: unknown) => typeof text === 'string' && hasLoneSurrogate(text);
 
 export const isUnsendable = (part: unknown) =>
 	(typeof part === 'number' && !Number.isFinite(part)) ||
-	isBroken(part) ||
-	(isPlainObject(part) && Object.keys(part as object).some(isBroken));
+	isBrokenText(part) ||
+	(isPlainObject(part) && Object.keys(part as object).some(isBrokenText));
 
 /**
  * Returns the value of a resource locator, without its display name. The display name can look like an expression.

@@ -17,7 +17,7 @@ import {
 	findPath,
 	givenFor,
 	isBlank,
-	isBroken,
+	isBrokenText,
 	isFilled,
 	isFixedExpression,
 	isNothing,
@@ -250,7 +250,7 @@ export class Reader {
 		if (typeof part === 'number')
 			return this.throwIssue({ field, issue: 'must be a number', value: part });
 		// If the part is an object, the lone surrogate is in one of its keys.
-		const place = isBroken(part) ? '' : 'has a field whose name ';
+		const place = isBrokenText(part) ? '' : 'has a field whose name ';
 		return this.throwIssue({ field, issue: `${place}${LONE_SURROGATE_ISSUE}` });
 	}
 

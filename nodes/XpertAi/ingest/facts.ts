@@ -3,7 +3,7 @@ import type { Hash } from 'crypto';
 import type { DocumentRecord } from '../payloads/document';
 import type { Failure } from '../transport/failure';
 import type { UploadFile } from '../transport/multipart';
-import type { ProcessingEnd, ProcessingStatus } from './statuses';
+import type { LastState, ProcessingStatus } from './statuses';
 
 /** The file of a document, as read from the source. */
 export interface SourceFile extends UploadFile {
@@ -82,7 +82,7 @@ export type DocumentFact<Report> = { document: ReadyDocument<Report> } & (
 export interface ProcessedFact {
 	outcome: 'processed';
 	id: string;
-	end: ProcessingEnd;
+	end: LastState;
 }
 
 /** A fact about a document or a request. A document may have several facts, e.g. `stored`, then `processed`. */

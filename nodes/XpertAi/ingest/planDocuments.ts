@@ -83,7 +83,10 @@ class Comparing<Report> {
 		return held.has(id.toLowerCase());
 	}
 
-	/** Compares a document with the memory. If its content is unchanged, its result comes with `compareHeld`. */
+	/**
+	 * Compares a document with the memory. Holds an unchanged document for `compareHeld`, unless its record disables it.
+	 * Marks the content of a changed document as unknown.
+	 */
 	compare(document: ReadyDocument<Report>): void {
 		const { held, options } = this;
 		const standing = standingInMemory(document, options);

@@ -5,7 +5,7 @@ import { FIRST_PAUSE_MS, longerPause, MINUTE_MS } from '../transport/clock';
 import type { Failure } from '../transport/failure';
 import type { ProcessedFact } from './facts';
 import { type KnowledgebaseRoutes, documentListAnswer } from './routes';
-import { fetchStatuses, processingEndOf, type ProcessingStatus, statusesById } from './statuses';
+import { fetchStatuses, lastStateOf, type ProcessingStatus, statusesById } from './statuses';
 
 const REQUESTS_AT_ONCE = 5;
 const MAX_IDS_TO_START = 100;
@@ -229,7 +229,7 @@ export class Processing {
 
 	/** Records the status of a document. If the state is `none`, starts the document again, but not twice in a row. */
 	private recordStatus(id: string, status: ProcessingStatus | undefined): void {
-		const end = processingEndOf(status);
+		const end = lastStateOf(status);
 		if (end.state === 'none' && !this.restarted.has(id)) return this.restart(id);
 		if (end.state === 'running') this.restarted.delete(id);
 		const isStillPolled = end.state === 'running' && this.waitMs !== undefined;

@@ -29,7 +29,7 @@ export function processingState(status: ProcessingStatus | undefined): Processin
 }
 
 /** The last known state of the processing of a document. */
-export interface ProcessingEnd {
+export interface LastState {
 	state: ProcessingState;
 	processMsg?: string;
 	/** Whether the run stopped waiting because the processing made no progress. */
@@ -41,7 +41,7 @@ export interface ProcessingEnd {
 }
 
 /** Returns the state and the sanitized message of a status. */
-export function processingEndOf(status: ProcessingStatus | undefined): ProcessingEnd {
+export function lastStateOf(status: ProcessingStatus | undefined): LastState {
 	return { state: processingState(status), processMsg: sanitize(status?.processMsg ?? '') };
 }
 
@@ -55,7 +55,7 @@ const STUCK =
 	'is stored, but an earlier run has started its processing and the server shows no progress';
 
 /** Explains why assistants cannot find a stored document. Returns `undefined` if there is nothing to explain. */
-export function notFoundReason(end: ProcessingEnd): string | undefined {
+export function notFoundReason(end: LastState): string | undefined {
 	const { state, processMsg, failure, hasNoRoute, isStuck } = end;
 	if (hasNoRoute) return undefined;
 	if (failure)

@@ -197,8 +197,8 @@ export class Storer<Report> {
 		if (mayBePartlyDone(failure)) partlyDone = [...partlyDone, failure];
 		let someNotStored = false;
 		for (const half of chunk(batch, Math.ceil(batch.length / 2))) {
-			// The server stops at a rejected document. So if the first half has one, the server has stored nothing of the
-			// second half.
+			// After requests that may be partly done, only a document that was rejected again counts as not stored. The server
+			// stops at such a document, so it has stored nothing of the second half.
 			if (someNotStored) partlyDone = [];
 			const end = await this.sendBatch({ ...attempted, batch: half, partlyDone });
 			someNotStored ||= end.someNotStored;

@@ -27,7 +27,10 @@ function quoteRoundedIntegers(json: string): string {
 	});
 }
 
-/** A schema that parses JSON text. Blank text and null become undefined. Converts dates inside an object to text. */
+/**
+ * A schema that parses JSON text. Blank text and the value null become undefined; the text `null` becomes null. In any
+ * value that is not text, dates become ISO 8601 text.
+ */
 export const jsonValue = new ConvertingSchema(z.unknown(), (raw, reject): unknown => {
 	if (typeof raw !== 'string') return withIsoDates(raw) ?? undefined;
 	// `trim` also removes a byte order mark, which would make the JSON invalid.

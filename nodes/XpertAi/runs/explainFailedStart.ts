@@ -4,11 +4,10 @@ import { failed, resultOfFailure, type NoAnswer } from './result';
 import { readRunConversation, type Run } from './run';
 
 /**
- * Checks whether the missing conversation of the thread is why a run could not start.
+ * Checks whether a run could not start because its thread has no conversation.
  *
- * @param otherwise the result if the thread has a conversation, or if the check fails
- * @returns `otherwise`, a result that explains the missing conversation, or the failure of the check if `otherwise` has
- * no failure
+ * @param otherwise the result if that is not the reason
+ * @returns a result that explains this; the failure of the check, if `otherwise` has no failure; else `otherwise`
  */
 export async function explainMissingThread(run: Run, otherwise: NoAnswer): Promise<NoAnswer> {
 	const { failure, conversationId } = await readRunConversation(run);

@@ -46,7 +46,7 @@ export async function waitForRunResult(
 	// The stream of a decision can begin with events from before the decision. The listener must not get these events.
 	const events = new RunEvents(run.runId, decided ? undefined : listener);
 	if (decided) events.readTasks(decided);
-	/** Whether the stream began with the decision. Such a stream lacks the parts from before the decision. */
+	/** Whether the parts from before the decision are missing. True until the stream has shown them. */
 	let lacksEarlierParts = decided !== undefined;
 	for (let pause = FIRST_PAUSE_MS; ; ) {
 		const { lastId } = events;
@@ -76,8 +76,9 @@ export async function waitForRunResult(
 }
 
 /**
- * Returns the result of a complete stream. If the stream contains no answer, reads the stored message of the run. If the
- * end of the stream may come from another run, reads the state of the run when that run has ended.
+ * Returns the result of a complete stream. If the stream contains no answer, reads the stored message of the run;
+ * `timedOut` if that cannot be read. If the end of the stream may come from another run, or the run may have been
+ * cancelled before its first words, reads the state of this run instead, until it is a result.
  */
 async function resultOfStream(run: RunClient, events: RunEvents): Promise<RunResult> {
 	const result = resultFromEvents(events);

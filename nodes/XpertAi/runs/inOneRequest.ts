@@ -26,7 +26,7 @@ import {
 	busy,
 	failed,
 	hasAnswer,
-	mayHaveArrived,
+	arrivalUnknown,
 	neverRan,
 	type NoAnswer,
 	NOTHING_TO_DECIDE,
@@ -69,7 +69,7 @@ export async function runInOneRequest(run: Run): Promise<RunResult> {
 	if (sent.ok) return await resultOfAnswer(waited, sent.answer.content);
 	const { failure, mayBeDone } = sent;
 	if (!mayBeDone) return await explainFailedStart(run, failure);
-	return await pollForResult(waited, mayHaveArrived(kind, failure));
+	return await pollForResult(waited, arrivalUnknown(kind, failure));
 }
 
 /** Sends the request that starts the run and waits for its answer (E4). */

@@ -70,7 +70,7 @@ export interface OtherRuns {
 	lastIds: string[];
 }
 
-/** How many of the newest answers the node reads to find another run that ran beside this one. */
+/** How many of the newest answers, and of the runs that had ended before the start, are compared to find an overlap. */
 export const LAST_RUNS = 3;
 
 /**

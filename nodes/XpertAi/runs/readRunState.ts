@@ -72,7 +72,7 @@ async function readRunWithoutAssistant(
 	);
 }
 
-/** Returns the result of an ended run from its message in the conversation. */
+/** Returns the result of an ended run: from its message in the conversation, or else from its stream or record. */
 async function readEndedRun(
 	run: RunClient,
 	{ status }: RunRecord,

@@ -125,7 +125,7 @@ export const runFailed = (error?: string | null) =>
 export const runCancelled = (error = 'the server does not say why') =>
 	failed(`The run was cancelled on the server: ${error}`);
 
-/** The result of a successful run without a stored answer. */
+/** The (failed) result of a run that has ended, but shows neither an answer nor an error. */
 export const WITHOUT_ANSWER = failed(
 	'The run ended without an answer, and the server does not say why',
 );
@@ -195,7 +195,7 @@ export const STILL_RUNNING = timedOut(
 );
 
 /** Returns the result of a request that may or may not have reached the assistant. */
-export function mayHaveArrived(kind: RunKind, failure: Failure): NoAnswer {
+export function arrivalUnknown(kind: RunKind, failure: Failure): NoAnswer {
 	const advice = 'Read the thread before you send it again: the run may still start.';
 	const what = kind === 'retry' ? 'request' : kind;
 	const reason = `It is not known whether the ${what} has reached the assistant`;

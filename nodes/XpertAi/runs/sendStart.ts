@@ -19,7 +19,7 @@ import { type Client, repeatUntil } from './client';
 import { explainFailedStart } from './explainFailedStart';
 import type { FollowOptions } from './followRun';
 import type { Plan } from './planStart';
-import { executionStopped, failed, mayHaveArrived, type NoAnswer } from './result';
+import { executionStopped, failed, arrivalUnknown, type NoAnswer } from './result';
 import { readRunConversation, type Run } from './run';
 import { messageMarkOf } from './runBody';
 import { START_MS, type TurnLock } from './turnLock';
@@ -88,7 +88,7 @@ async function searchLostRun(
 function resultOfLostStart(run: Run, { waitingRun }: Plan, failure: Failure): NoAnswer {
 	if (run.signal?.aborted) return executionStopped(failure);
 	const status = run.remaining() <= 0 ? 'timedOut' : 'failed';
-	if (!waitingRun) return { ...mayHaveArrived(run.intent.kind, failure), status };
+	if (!waitingRun) return { ...arrivalUnknown(run.intent.kind, failure), status };
 	const reason = `The decision did not reach the assistant. ${failureMessage(failure)}`;
 	return { status, reason, advice: DECIDE_AGAIN, failure };
 }
@@ -98,7 +98,10 @@ const DECIDE_AGAIN = 'Decide again: what waits still waits.';
 /** Time limit of the search for a run after a lost answer. The thread shows the message mark after about a second. */
 const LOST_START_SEARCH_MS = 6_000;
 
-/** Finds the ID of the started run after a lost answer. Returns undefined if no run or several runs match. */
+/**
+ * Finds the ID of the started run after a lost answer: for a decision, the waiting run once it was decided; on a new
+ * thread, the newest run. Undefined if no run matches, or if several runs do on an existing thread.
+ */
 async function findLostRun(run: Run, plan: Plan): Promise<string | undefined> {
 	const { messageMark, waitingRun, before } = plan;
 	if (waitingRun) return (await wasDecided(run, waitingRun)) ? waitingRun.run_id : undefined;

@@ -56,7 +56,8 @@ export interface StartedRun extends SentRun {
 const FAIL_WAIT_MS = 5_000;
 
 /**
- * Starts a run in the three steps that are described above. Never throws.
+ * Starts a run in the three steps that are described above. While another run blocks the thread, waits for its end, and
+ * cancels it if it stays silent for `cancelSilentMs` (see `BlockingRunWatch`). Never throws.
  *
  * @returns the IDs of the started run, or why no run was started
  */
@@ -195,8 +196,9 @@ export const isOnOtherThread = (run: Run, started: Pick<StartedRun, 'threadId'>)
 	started.threadId.toLowerCase() !== run.threadId.toLowerCase();
 
 /**
- * Lists the runs of a thread. Retries temporary failures until the deadline if an earlier read succeeded, otherwise for
- * at most `UNREACHABLE_MS`. Does not retry a failed connection if no earlier request reached the server.
+ * Lists the runs of a thread. Retries temporary failures: until the deadline if the node has waited for another run,
+ * otherwise for at most `UNREACHABLE_MS`. In the second case, does not retry a 404 of a proxy, nor a failed connection
+ * before any request has reached the server.
  */
 async function listWithRetries(run: Run, { hasWaited, wasReached }: Attempts) {
 	const list = async () => await listRuns(run, run.threadId);

@@ -133,7 +133,7 @@ async function create(client: Client, id: string) {
 	return { ...(await createLockRecord(client, id, `n8n ${randomUUID()}`)), ageMs };
 }
 
-/** The ID of the record of a thread. The case of the thread ID does not matter. */
+/** The ID of the lock record of a thread. Upper and lower case of the thread ID do not matter. */
 export const turnLockId = (threadId: string) => derivedId(threadId.toLowerCase(), 'turn');
 
 /**
@@ -172,7 +172,8 @@ export async function takeTurnLock(
 		support.rejected.creation = 0;
 		if (answer && isJustCreated(answer))
 			return { lock: new TurnLock(client, support, answer, ageMs) };
-		// Another process created the record at the same moment. Its lock may be free again by now.
+		// A failure here is a duplicate: another process created the record at the same moment. Its lock may be free again,
+		// so look again at once.
 		duplicates = failure ? duplicates + 1 : 0;
 		if (failure && duplicates <= MAX_DUPLICATES) continue;
 		if (answer && (await deleteDead(client, support, answer))) continue;
@@ -243,8 +244,8 @@ async function takeRightToDelete(client: Client, dead: CreatedLock) {
 }
 
 /**
- * Deletes a record that only this process may delete. Tries again after a failure, if the record is still the same. Never
- * throws.
+ * Deletes a record that only this process may delete. Tries again after a failure, if the record is still the same and
+ * the execution was not stopped. Never throws.
  *
  * @param leftMs returns how long this process has the right to delete the record
  * @returns whether the record was deleted

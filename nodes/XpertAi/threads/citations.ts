@@ -35,9 +35,12 @@ const MAX_LINK_START = 6_500;
 /** Matches a label without a document name: an empty label, or a number such as `⟦1⟧`. */
 const MARKER = /^⟦?\d*⟧?$/;
 
-/** The numbers of the passages. */
+/** Numbers the passages that links point to, in the order of their first link. */
 interface PassageNumbers {
-	/** Returns the number of the passage that a URL points to; undefined if the URL does not point to a passage. */
+	/**
+	 * Returns the number of the passage that a URL points to, and assigns it at the first link. Undefined if the URL does
+	 * not point to a passage.
+	 */
 	numberOf: (url: string) => number | undefined;
 }
 

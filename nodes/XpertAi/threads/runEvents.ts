@@ -217,7 +217,7 @@ export class RunEvents {
 				this.conversationId ??= id;
 				break;
 			case 'on_agent_start':
-				// The first agent that starts is the assistant. All other agents are sub-agents.
+				// The first agent that starts is the assistant. Any other agent with a parent is a sub-agent or a workflow step.
 				this.agentKey ??= data.agentKey;
 				if (data.parentId !== undefined && data.category !== 'workflow') this.startSubAgent(data);
 				break;

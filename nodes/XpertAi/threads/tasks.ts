@@ -18,8 +18,8 @@ export function waitingTasksIn(all: unknown[] = []) {
 }
 
 /**
- * Whether a task may be the next step of a run, instead of a call that waits. A run that overlapped with another run can
- * end with such a task. Recorded in `test/recordings/turns.json`.
+ * Whether a task may be left over from a run: the step that the run would have taken next, not a call that waits for a
+ * person. A run that overlapped with another run can end with such a task. Recorded in `test/recordings/turns.json`.
  */
 export const mayBeLeftOver = (task: unknown) =>
 	!get(task, 'call') && startsWith(get(task, 'path.0'), '__pregel_pull');

@@ -11,7 +11,7 @@ export const IDS_PER_ADDRESS = 180;
  * Replaces the placeholders of a path with encoded IDs. The placeholders `{id*}` and `{id!}` work like `{id}`.
  *
  * @param template e.g. `/knowledges/{knowledgebaseId}/bulk`
- * @param ids the IDs by placeholder name. `Reader.filledText` prevents IDs that would change the path, such as `..`.
+ * @param ids the IDs by placeholder name. The schemas of ID fields reject IDs that would change the path, such as `..`.
  */
 export function buildPath(template: string, ids: Record<string, string>): string {
 	return template.replace(/\{(\w+)[*!]?\}/g, (_, name: string) =>

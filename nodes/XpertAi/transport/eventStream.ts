@@ -40,7 +40,7 @@ export class EventReader {
 	private id?: string;
 	private name?: string;
 	private data: string[] = [];
-	/** The characters of the lines that `data` comes from. */
+	/** The number of characters in the lines that `data` comes from. */
 	private length = 0;
 
 	/** Returns the events that this piece completes. Sets `issue` at an event that is too long. */

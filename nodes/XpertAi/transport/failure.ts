@@ -67,7 +67,7 @@ export function isTransient(failure: Failure): boolean {
 	if (kind === 'network' || kind === 'timeout') return true;
 	// A proxy can answer with a page while its server is down.
 	if (kind === 'unreadable' || isForeignNotFound(failure)) return true;
-	// The index of the knowledgebase is complete after some time.
+	// The server is rebuilding the index of the knowledgebase. This ends after some time.
 	if (isBusy(failure)) return true;
 	return kind === 'status' && TRANSIENT_STATUS.includes(status);
 }

@@ -208,7 +208,7 @@ export class Lease {
 		return this.clock.now() - this.renewedAt >= MS.overdue;
 	}
 
-	/** Renews the lease. If another run has taken the lease since, yields to that run. */
+	/** Renews the lease. After an overdue renewal, first checks whether another run took the lease, and yields to it. */
 	private async renew(): Promise<void> {
 		if (this.isOverdue) {
 			const { turn, lease } = await this.readNotes();

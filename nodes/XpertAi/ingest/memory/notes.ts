@@ -62,9 +62,9 @@ const headerSchema = z.object({
 	 */
 	lost: z.object({ at: z.string(), count: counter.optional() }).optional(),
 	/**
-	 * In the root note: what the first run found on the server, until a run has told the user.
-	 * `stored`: number of its documents that were stored before the source had a memory.
-	 * `twice`: number of its documents that are also stored without a source name.
+	 * In the root note: what the first run found on the server. Kept until a run has told the user.
+	 * `stored`: how many documents of the first run were stored before the source had a memory.
+	 * `twice`: how many of them are also stored without a source name.
 	 */
 	unsaid: z.object({ stored: counter, twice: counter }).optional(),
 	/** In a journal page: numbers of the pages that the server may not have stored. */

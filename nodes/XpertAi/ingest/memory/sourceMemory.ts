@@ -21,7 +21,7 @@ import {
 import { pieceNames, Pieces, ROOT } from './pieces';
 import { FIRST_NOTES, type MemoryParts, readMemory } from './readMemory';
 
-/** What went wrong with the memory. */
+/** Problems with the memory, for hints to the user. A field is unset if its step succeeded. */
 export interface MemoryFailures {
 	/** If true, the server does not return notes, so runs cannot keep a memory. */
 	noRoute?: boolean;

@@ -24,7 +24,7 @@ const executesById =
 	async (execution) =>
 		await (await import('./run/executeById')).executeById(execution, operation);
 
-/** The operations without their common field, in display order. */
+/** The operations in display order, without `endpoint`, which is the same for all. */
 const operations: Array<Omit<CodedOperation, 'endpoint'>> = [
 	{
 		value: 'run',

@@ -3,7 +3,7 @@ import { range } from 'lodash';
 import type { ProcessedFact } from 'nodes/XpertAi/ingest/facts';
 import { Processing } from 'nodes/XpertAi/ingest/processing';
 import type { KnowledgebaseRoutes } from 'nodes/XpertAi/ingest/routes';
-import type { ProcessingEnd } from 'nodes/XpertAi/ingest/statuses';
+import type { LastState } from 'nodes/XpertAi/ingest/statuses';
 import type { Outcome } from 'nodes/XpertAi/transport/request';
 
 import { calling } from '../../support/send';
@@ -11,7 +11,7 @@ import { virtualTime } from '../../support/virtualTime';
 import { answered, failed, succeeded } from './support/outcomes';
 
 const MINUTE = 60_000;
-const ending = ({ id, end }: ProcessedFact): [string, ProcessingEnd] => [id, end];
+const ending = ({ id, end }: ProcessedFact): [string, LastState] => [id, end];
 type Request = { path: string; body?: unknown };
 
 const idsOf = ({ path }: Request) => (path.split('?ids=')[1] ?? '').split(',');
@@ -38,7 +38,7 @@ async function process(
 	const clock = virtualTime();
 	const starts: string[][] = [];
 	const asked: string[][] = [];
-	const ends: Array<[string, ProcessingEnd]> = [];
+	const ends: Array<[string, LastState]> = [];
 	let [underWay, most] = [0, 0];
 	const send = calling(async (request) => {
 		most = Math.max(most, ++underWay);
@@ -454,7 +454,7 @@ describe('very many documents', () => {
 		'stored at %i a second, processed at %i, of which %i never end, are followed with few polls',
 		async (stored, processed, stuck, mostOpen) => {
 			const { routes, clock, looks } = working(processed, stuck);
-			const ended = new Map<string, ProcessingEnd>();
+			const ended = new Map<string, LastState>();
 			let most = 0;
 			const processing = new Processing(routes, 600 * MINUTE);
 			const hear = (facts: ProcessedFact[]) => {

@@ -1,6 +1,6 @@
 import {
+	arrivalUnknown,
 	busy,
-	mayHaveArrived,
 	neverRan,
 	resultFromEvents,
 	stillBusy,
@@ -124,7 +124,7 @@ describe('the words of a result', () => {
 		],
 		[
 			'lost',
-			mayHaveArrived('decision', lost),
+			arrivalUnknown('decision', lost),
 			/^It is not known whether the decision has reached the assistant\. ./,
 		],
 		['decision', neverRan('decision'), /^Nothing on this thread waits for a decision$/],

@@ -35,7 +35,8 @@ export function hashOf({ bytes, json, record: { fileUrl } }: Document, version?:
 }
 
 /**
- * Gives a found document its ID and its `report`. The ID is derived from the key, if there is one.
+ * Makes a document that can be sent: with its ID, folder, JSON and `report`. The ID is derived from the key, or else the
+ * document's own, or else random. Without a file, `record` keeps no content, because the JSON has it.
  *
  * @param owner the namespace of the key (see `keyOwner`)
  * @param isTracked whether the report is kept to the end of the run

@@ -82,7 +82,10 @@ export class Submission {
 		return !this.stoppedBy && !this.signal?.aborted && this.circuitBreaker.reason === undefined;
 	}
 
-	/** Adds a fact to the tally. A failure stops the run if On Error is Stop Workflow. */
+	/**
+	 * Adds a fact to the tally. With On Error = Stop Workflow, a document that could not be read, uploaded or stored stops
+	 * the run. For failed processing, see `failsAtEnd`.
+	 */
 	add(fact: SubmitFact): void {
 		const failed = addFact(this.tally, fact, this.settings);
 		if (failed && !mayContinue(this.first.context)) this.stoppedBy ??= failed;

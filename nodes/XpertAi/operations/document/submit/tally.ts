@@ -4,7 +4,7 @@ import type { IDataObject } from 'n8n-workflow';
 import type { ItemError } from '../../../execution/apiError';
 import { itemJson } from '../../../execution/outputs';
 import type { DocumentFact, ReadyDocument } from '../../../ingest/facts';
-import { notFoundReason, type ProcessingEnd, processingEndOf } from '../../../ingest/statuses';
+import { notFoundReason, type LastState, lastStateOf } from '../../../ingest/statuses';
 import type { Failure } from '../../../transport/failure';
 import { affectsAll, documentsError, plainFailure } from './documentErrors';
 import {
@@ -126,7 +126,8 @@ type TallySettings = Pick<SubmitSettings, 'output' | 'simplify'>;
 /**
  * Adds a fact to the tally.
  *
- * @returns the document, if the fact is its failure
+ * @returns the document, if it could not be read, uploaded or stored. A failed processing is only counted: it ends the
+ * run later (see `Submission.failsAtEnd`).
  */
 export function addFact(
 	tally: Tally,
@@ -208,7 +209,7 @@ function addOutcome(
 			return undefined;
 		}
 		case 'unchanged':
-			report.end = fact.status && processingEndOf(fact.status);
+			report.end = fact.status && lastStateOf(fact.status);
 			return undefined;
 		default:
 			if (fact.failure) return addRequestFailure(tally, fact);
@@ -235,7 +236,7 @@ function addRequestFailure(
 type FailedRequest = Extract<DocumentFact<DocumentReport>, { failure: Failure }>;
 
 /** Adds the processing state of a stored document to the tally. */
-function addProcessed(tally: Tally, id: string, end: ProcessingEnd, report?: DocumentReport): void {
+function addProcessed(tally: Tally, id: string, end: LastState, report?: DocumentReport): void {
 	if (end.state === 'finish' && (!report || report.outcome === 'stored'))
 		recount(tally, 'stored', 'found', report);
 	if (report && isOnServer(report.outcome)) report.end = end;

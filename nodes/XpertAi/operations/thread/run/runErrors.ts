@@ -28,7 +28,7 @@ export function resultError(
 			? failure
 			: { method: '', path: '', ...failure, kind: 'unsuccessful', reason };
 	const error = item.apiError(shown, adviceContext);
-	const defaultAdvice = reason === undefined ? undefined : READ_THREAD_ADVICE;
+	const defaultAdvice = reason === undefined ? undefined : CORRECT_ASSISTANT_ADVICE;
 	const nextStep = advice ?? filterAdvice(reason) ?? defaultAdvice;
 	error.description = compact([nextStep, error.description]).join(' ');
 	error.context.data = {
@@ -40,7 +40,7 @@ export function resultError(
 	return error;
 }
 
-const READ_THREAD_ADVICE =
+const CORRECT_ASSISTANT_ADVICE =
 	'The reason comes from the model or a tool of the assistant: correct it there (the model, or the key or quota of its provider), then ask again. Thread: Get shows what was said.';
 
 /**

@@ -24,7 +24,7 @@ export interface FoundDocument {
 	file?: (digest?: Hash) => Promise<SourceFile>;
 	/** Whether the node removed U+0000 from the record. Not set if there is a file: see `SourceFile.hadNul`. */
 	hadNul?: boolean;
-	/** The columns of the item that match no field of a document. Only set for Fields. */
+	/** The columns of the item that the document does not use. Only set for Fields. */
 	unusedColumns?: string[];
 }
 

@@ -1,4 +1,4 @@
-import { isNil, mapValues, memoize, omitBy, pick } from 'lodash';
+import { isNil, mapValues, memoize, omit, omitBy, pick } from 'lodash';
 import type { IDataObject } from 'n8n-workflow';
 
 import type { FieldValues } from '../../../../execution/fields';
@@ -21,15 +21,19 @@ const fieldsNamed = memoize((names: string) =>
 	DOCUMENT_FIELDS.filter(({ name }) => names.split(' ').includes(name)),
 );
 
-/** Makes a document from the fields of an item. Converts values to the types of the fields. */
+/**
+ * Makes a document from the fields of an item. Converts values to the types of the fields.
+ *
+ * @throws NodeOperationError if a value is not valid, or if the document has no content
+ */
 export function readFields(item: Item): FoundDocument {
 	const { columns, fields, text, unused: unusedColumns } = mappedColumns(item);
 	const hasKey = isFilled(item.node, 'documentKey');
-	// Copied, because the check below would convert the ID and drop an empty folder. A key replaces the ID.
-	const unchecked = pick(fields, hasKey ? ['folder'] : ['folder', 'id']);
+	// The schema would convert the ID and drop an empty folder, so both are taken as given. A key replaces the ID.
+	const asGiven = pick(fields, hasKey ? ['folder'] : ['folder', 'id']);
 	const schema = groupSchema(fieldsNamed(Object.keys(fields).sort().join(' ')));
-	const typed = item.check(schema, { ...fields, id: undefined }, DOCUMENT_FIELD_NAMES);
-	const mapped: FieldValues = { ...unchecked, ...typed };
+	const typed = item.check(schema, omit(fields, 'id'), DOCUMENT_FIELD_NAMES);
+	const mapped: FieldValues = { ...asGiven, ...typed };
 	// Pages and chunks already hold the text of the document.
 	if (text !== undefined && (mapped.pages || mapped.chunks)) unusedColumns.push(text);
 	else if (text !== undefined) mapped.pages = [{ pageContent: String(columns[text]) }];

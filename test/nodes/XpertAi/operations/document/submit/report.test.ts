@@ -1,7 +1,7 @@
 import { map } from 'lodash';
 import type { IDataObject } from 'n8n-workflow';
 import { serialize } from 'nodes/XpertAi/ingest/facts';
-import { notFoundReason, type ProcessingEnd, processingEndOf } from 'nodes/XpertAi/ingest/statuses';
+import { notFoundReason, type LastState, lastStateOf } from 'nodes/XpertAi/ingest/statuses';
 import {
 	documentsError,
 	plainFailure,
@@ -73,7 +73,7 @@ function runOf({
 		const facts = { kind: 'status', status: 422, reason: 'no.', requestId: 'r-1' } as const;
 		run.add({ ...place, outcome, failure: failure(facts) });
 	};
-	const processed = (end: ProcessingEnd, document?: ReturnType<typeof stored>) =>
+	const processed = (end: LastState, document?: ReturnType<typeof stored>) =>
 		run.add({ outcome: 'processed', id: ID, end, report: document?.report });
 	const outputs = () => outputItems(run, 1.2345);
 	const items = () => outputs().map(({ json }) => json);
@@ -114,7 +114,7 @@ describe('the item of a document', () => {
 		expect(map(outputs(), 'pairedItem')).toEqual([{ item: 4 }, { item: 4 }]);
 	});
 
-	it.each<[ProcessingEnd['state'], string | undefined, IDataObject]>([
+	it.each<[LastState['state'], string | undefined, IDataObject]>([
 		['finish', undefined, { outcome: 'found', processing: 'finish', key: KEY, batch: 2 }],
 		['running', 'half way', { outcome: 'stored', processing: 'running', processMsg: 'half way' }],
 		['error', 'no text', { error: 'The document could not be processed: no text' }],
@@ -447,7 +447,7 @@ const ADVICE: Array<[begins: string, advice: string]> = [
 describe('a document that a server could not process', () => {
 	it.each(ADVICE)('comes out with the reason and what to do: %s', (begins, advice) => {
 		const processMsg = SAID.find((said) => said.startsWith(begins)) ?? '';
-		const end = processingEndOf({ id: 'a', status: 'error', processMsg });
+		const end = lastStateOf({ id: 'a', status: 'error', processMsg });
 		const flaw = notFoundReason(end) ?? '';
 		expect(flaw).toBe(`The document could not be processed: ${processMsg}`);
 		expect(processingAdvice(flaw)).toContain(advice);
