@@ -24,8 +24,8 @@ const THREADS_AT_ONCE = 5;
 export const THREAD_TRIES = 3;
 
 /**
- * Creates the output items for changes, in order. Postpones changes whose thread cannot be read, and each cancellation once. Processes at least
- * one batch even if no time is left, so that every poll makes progress.
+ * Creates the output items for changes, in order. Postpones changes whose thread cannot be read, and each cancellation
+ * once. Processes at least one batch even if no time is left, so that every poll makes progress.
  *
  * @param maxCount the maximum number of changes to handle
  * @param triesOf returns how many earlier polls postponed a change

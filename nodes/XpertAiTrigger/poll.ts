@@ -146,12 +146,17 @@ async function findChanges(memory: Memory, polling: Polling): Promise<Reading<Co
 	return await readChanges(fetchChanges, memory.again, isEnough, limit);
 }
 
-/** Returns the item of the newest change that matches the settings. */
+/**
+ * Returns the item of the newest change that matches the settings.
+ *
+ * @throws NodeOperationError if none of the newest conversations matches; NodeApiError if a request fails
+ */
 async function newestItem(polling: PollContext): Promise<IDataObject> {
 	const { context, settings, send } = polling;
 	const fetchChanges = searchChanges(context, send, settings.assistantId);
 	const { changes } = await fetchChanges({ order: 'DESC', limit: PAGE_SIZE });
 	for (const change of orderBy(wantedChanges(changes, settings), 'at', 'desc')) {
+		// All tries count as used, so nothing is postponed: an unreadable thread gives an item without messages.
 		const { done } = await makeItems([change], polling, 1, () => THREAD_TRIES);
 		for (const { json } of done) if (json) return json;
 	}

@@ -186,8 +186,9 @@ export const conversationKeyOf = (item: ItemReader): string =>
 /**
  * Throws an error if the expression of an optional field lacks a part, or is blank. Without this value, the request
  * would also select other records. A lone `$fromAI` may be blank, because the model of an agent may leave out the value.
+ * Skips an expression that reads a sibling (see `readsSibling`).
  *
- * @param options whether each part of the expression needs a visible character. A lone part always needs one.
+ * @param options `everyPart`: whether each of several parts needs a visible character. A lone part needs one.
  */
 export function throwIfPartMissing(item: ItemReader, name: string, options: IdentityOptions): void {
 	const given = givenFor(item.node, name);

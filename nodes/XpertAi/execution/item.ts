@@ -185,7 +185,8 @@ export class Item extends Reader {
 	/**
 	 * Sends a request of this item, with retries.
 	 *
-	 * @param body the request body as JSON text; for a form, its fields
+	 * @param body the text in which an error looks for the ID parameters that were sent: the body as JSON text; for a form,
+	 * its fields
 	 * @returns the parsed answer
 	 * @throws NodeApiError if the request fails
 	 */

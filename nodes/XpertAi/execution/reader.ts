@@ -280,7 +280,7 @@ fieldFinder.cache = new WeakMap();
 
 const GENERAL_ADVICE = 'Correct the value, or the expression or column it comes from.';
 
-/** Returns specific advice about an issue, or undefined. */
+/** Returns the advice for an invalid ID or an empty field; undefined for all other issues. */
 function adviceForIssue(issue: ZodIssue, { fields }: FieldNames): string | undefined {
 	// Only ID fields have custom issues about IDs. They also take web addresses, which IDs inside JSON do not.
 	if (issue.code === 'custom' && isIdIssue(issueText(issue))) return ID_ADVICE;

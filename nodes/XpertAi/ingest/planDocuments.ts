@@ -146,14 +146,18 @@ function isUpToDate(
 	if (!processed) return true;
 	const state = processingState(status);
 	if (state === 'finish' || state === 'running') return true;
-	// The last run did not start the processing. But if an earlier run did, a user has disabled the document since.
+	// Without processing, a document is up to date only if the last run merely stored it. If an earlier run has processed
+	// it, a user has disabled it since.
 	return state === 'none' && onlyStored === true && !memory.isProcessed(id);
 }
 
 /** A standing in a plan. Never `older`, because a plan is not a retry. */
 export type PlannedStanding = Exclude<Standing, 'older'>;
 
-/** Tells what the next run would do with each document. Updates `options.memory`. */
+/**
+ * Tells what the next run would do with each document. Yields unchanged documents at once, and the others in groups, after
+ * a look at their statuses. If the statuses cannot be read, each of the others counts as new. Updates `options.memory`.
+ */
 export async function* planDocuments<Report>(
 	documents: Documents<Report>,
 	options: CompareOptions,

@@ -56,8 +56,8 @@ export async function* uploadFiles<Report>(
 /**
  * Uploads the file of a document, if it has one.
  *
- * @returns the document as it must be stored, after the fact `uploaded` if a file was uploaded; or the fact why it
- * cannot be stored
+ * @returns the document to store, behind the fact `uploaded` if its file was uploaded; or only the fact that says why it
+ * is not stored
  */
 async function uploadFile<Report>(
 	document: ReadyDocument<Report>,

@@ -68,8 +68,8 @@ const AZURE_PARAMETERS =
 	/^(s[eiprstv]|sig|spr|sip|srt|sdd|ses|sk[estv]|skoid|sktid|s[au]oid|scid)$/;
 
 /**
- * Matches the signature parameters of a scheme, such as `x-oss-date`. Does not match parameters that change the content,
- * such as `x-oss-process`.
+ * Returns a pattern for the signature parameters with a prefix, such as `x-oss-date`. It does not match parameters that
+ * change the content, such as `x-oss-process`.
  */
 const signedBy = (prefix: string) =>
 	new RegExp(

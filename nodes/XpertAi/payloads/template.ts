@@ -283,7 +283,8 @@ const WORDS_OF_LARGER_CODE = [
 /**
  * Splits a sum at each `+` outside of brackets.
  *
- * @returns the operands; undefined if the code is not a sum, or has an operator that does not bind more tightly than `+`
+ * @returns the operands; undefined if the code is not a sum, or has another operator that binds as loosely as `+`
+ * or more loosely, e.g. `?`
  */
 function operandsOf(tokens: Token[]): Token[][] | undefined {
 	const outerDepth = Math.min(...tokens.map(({ depth }) => depth));

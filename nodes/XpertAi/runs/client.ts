@@ -81,7 +81,10 @@ export async function repeatUntil<Result>(
 	}
 }
 
-/** Waits until `event` resolves, but at most for the given milliseconds. Ends early like `Client.wait`. */
+/**
+ * Waits until `event` resolves, but at most for the given milliseconds. Ends early at the deadline, or when the execution
+ * is stopped. Rejects if `event` rejects.
+ */
 export async function waitAtMost(
 	client: Client,
 	ms: number,

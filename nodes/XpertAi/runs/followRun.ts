@@ -137,7 +137,8 @@ async function withStoredParts(run: RunClient, result: RunResult): Promise<RunRe
 }
 
 /**
- * Whether the stream has only reached the interruption that the decision is about. If so, the stream sends more events.
+ * Whether the stream has only reached the interruption that the decision is about, or one that no longer waits. If so, the
+ * stream sends more events.
  *
  * @param decided the tasks that waited for the decision
  */
@@ -167,7 +168,10 @@ async function readStream(run: RunClient, streamId: string, events: RunEvents): 
 	return outcome;
 }
 
-/** Polls the run record while no events arrive. Closes the stream if the record shows no active run. */
+/**
+ * Polls the run record while no events arrive. Closes the stream if the record shows no active run, or cannot be read for
+ * a permanent reason.
+ */
 async function closeWhenEnded(
 	run: RunClient,
 	events: RunEvents,

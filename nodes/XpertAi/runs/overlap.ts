@@ -71,7 +71,7 @@ export interface OtherRuns {
 }
 
 /** How many of the newest answers, and of the runs that had ended before the start, are compared to find an overlap. */
-export const LAST_RUNS = 3;
+export const COMPARED_RUNS = 3;
 
 /**
  * Whether the run overlapped with another run on the thread. Reads the newest answers, because a list of runs grows with
@@ -94,11 +94,12 @@ export async function overlapsOthers(run: RunClient, others?: OtherRuns) {
 async function overlapsByAnswers(run: RunClient, { lastIds }: OtherRuns) {
 	const { conversationId } = run.facts;
 	if (!conversationId) return undefined;
-	const { answer: newest = [] } = await newestAnswers(run, conversationId, LAST_RUNS);
+	const { answer: newest = [] } = await newestAnswers(run, conversationId, COMPARED_RUNS);
 	const own = newest.find(({ executionId }) => executionId === run.runId);
 	if (!own) return undefined;
 	const isBeside = ({ executionId, createdAt }: (typeof newest)[number]) => {
-		// An answer without a run ID is treated as one of this run.
+		// An answer without a run ID may come from a run beside this one. After a decision, `lastIds` contains this run, so
+		// the answer does not count.
 		const hadEnded = lastIds.includes(executionId ?? run.runId);
 		return !hadEnded && (createdAt ?? '') <= (own.updatedAt ?? AFTER_ALL_TIMES);
 	};

@@ -91,8 +91,8 @@ async function readEndedRun(
 }
 
 /**
- * Returns the result of a successful run from the content of its message. After a rejected tool call, the text is empty,
- * and the thread ends with the call.
+ * Returns the result of a successful run from the content of its message. If the text is empty, reads the thread: it ends
+ * with a tool call if a person rejected the call. `SETTLING` if the thread is still busy.
  */
 async function readCompletedRun(run: RunClient, content: unknown): Promise<RunState> {
 	const events = new RunEvents(run.runId);

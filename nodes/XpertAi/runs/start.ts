@@ -12,7 +12,7 @@ import {
 import { type Failure, mayMeanNoRoute, isOutage, isTransient } from '../transport/failure';
 import { BlockingRunWatch } from './blockingRun';
 import { repeatUntil, UNREACHABLE_MS } from './client';
-import { LAST_RUNS, type OtherRuns } from './overlap';
+import { COMPARED_RUNS, type OtherRuns } from './overlap';
 import { type Attempts, planStart } from './planStart';
 import {
 	busy,
@@ -134,7 +134,10 @@ async function lockAndStart(
 
 /**
  * Starts the run if no other run is active, or if `whenBusy` is `run`. Stores the IDs of the started run in `facts`. Under
- * a lock, sends each request once.
+ * a lock, requests are not repeated, except that a missing route is confirmed once (see `sendStart`).
+ *
+ * @returns the started run; `blocking` if another run is active; `failure` if the caller shall try again; otherwise the
+ * result of the run
  */
 async function startUnlessBusy(
 	run: Run,
@@ -154,14 +157,14 @@ async function startUnlessBusy(
 	if ('status' in plan) return plan;
 	if (run.signal?.aborted) return executionStopped();
 	if (run.remaining() <= 0) return timedOut('The run had not begun');
-	// Under a lock, the whole attempt is repeated instead of the request.
+	// Under a lock, the caller repeats the whole attempt, so `sendStart` does not. The last attempt returns its result.
 	const mayRepeat = lock !== undefined && attempts.failed + 1 < START_TRIES;
 	const started = await sendStart(run, { ...plan, before }, lock, mayRepeat);
 	if (!('streamId' in started)) return started;
 	const { threadId, runId } = started;
 	Object.assign(run.facts, { threadId, runId });
 	const ended = sortBy(difference(startedRuns(before), active), runSortKey);
-	const lastIds = map(ended.slice(-LAST_RUNS), 'run_id');
+	const lastIds = map(ended.slice(-COMPARED_RUNS), 'run_id');
 	return { ...started, others: { isActive: blocking !== undefined, lastIds } };
 }
 

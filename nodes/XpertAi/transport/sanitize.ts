@@ -105,7 +105,8 @@ const ROOT_PLACE: FieldPlace = {
 };
 
 /**
- * Cleans an answer in place. Deletes `credentials`, which can contain API keys of model providers. Redacts error texts
+ * Cleans an answer in place. Deletes `credentials`, which can contain API keys of model providers. Keeps a field of this
+ * name in the user's own data (see `USER_KEYS`), unless it is directly in `modelProvider`. Redacts error texts
  * (see `ERROR_TEXT_KEYS`), and the token in the inputs and outputs of tools. Other texts stay unchanged. Uses no
  * recursion, because answers can be nested deeply.
  */

@@ -169,7 +169,7 @@ export class Pieces {
 		return pieceCount;
 	}
 
-	/** Makes the header of the root note that fits `known`. */
+	/** Makes the header of the root note from `known` and `names`. Pieces that are not rewritten keep their counts. */
 	private rootHeader(run: number, pieceCount: number) {
 		const { known, names, root, stalePieces, unsaid } = this;
 		const pieces = range(pieceCount).map((piece) =>

@@ -44,7 +44,7 @@ export function addMirroredHint(submission: Submission): void {
 		submission.addHint(ONLY_WITH_DOCUMENTS);
 }
 
-/** Adds hints about unsent documents, and about failed or unfinished processing. */
+/** Adds hints about unsent documents, about versions, and about failed or unfinished processing. */
 export function addEndHints(submission: Submission, sourceRuns: SourceRun[]): void {
 	const { circuitBreaker, tally } = submission;
 	const { reason, streakLength: length } = circuitBreaker;

@@ -199,7 +199,10 @@ async function submitInTurn(
 	addEndHints(submission, sourceRuns);
 }
 
-/** Stores the documents of all sources, then waits for the processing of all of them at once. */
+/**
+ * Stores the documents of all sources, waits for the processing of all of them at once, and then disables missing
+ * documents.
+ */
 async function submitTogether(submission: Submission, sourceRuns: SourceRun[]): Promise<void> {
 	for (const sourceRun of sourceRuns) await storeOrPlan(sourceRun);
 	await endIfStopped(submission, sourceRuns);

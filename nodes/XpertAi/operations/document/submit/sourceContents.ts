@@ -52,8 +52,8 @@ export class SourceContents {
 	recordSeen({ id, lacksStableId, key, report }: Document): void {
 		if (lacksStableId) return;
 		const released = this.releasedReport(id);
-		// The name and key of a released document are not kept. The key of the later document is the same. Without a key, the
-		// report gets the name of the later document.
+		// A released document has lost its name and key. Its key is that of the later document, because equal keys give equal
+		// IDs. Without a key, it is reported under the name of the later document.
 		const named = released && { ...released, ...pick(report, key === undefined ? 'name' : 'key') };
 		const earlier = this.reports.get(id.toLowerCase()) ?? named;
 		if (earlier) this.submission.add({ outcome: 'replaced', report: earlier });

@@ -132,7 +132,7 @@ export class SourceOutcomes {
 		return true;
 	}
 
-	/** Starts and follows the processing of a stored document. */
+	/** Hands a stored document over to processing. Does nothing if this run processes no documents. */
 	private startProcessing(id: string, report: DocumentReport | undefined): void {
 		if (!this.processing) return;
 		// `reports` must contain only the latest document with this ID.

@@ -71,6 +71,7 @@ export async function executeAsking(
 		const run = async (turn: Turn) => {
 			const chat = waits ? chatOf(item, request) : undefined;
 			try {
+				// Recorded above; thrown for the output of the item.
 				if (isError(request)) throw request;
 				return item.output(await executeRun(request, turn, chat));
 			} catch (caught) {
@@ -137,7 +138,7 @@ function stateHints(output: INodeExecutionData[]): string[] {
 	const runs = map(output, 'json');
 	const waiting = filter(runs, { status: 'interrupted' }).length;
 	const ended = filter(runs, 'discarded').length;
-	const wordless = runs.filter(isWithoutWords).length;
+	const wordless = runs.filter(hasEmptyAnswer).length;
 	return compact([
 		waiting > 0 &&
 			`Runs that wait for a person: ${waiting}. Branch on "status", and go on with Thread: Decide.`,
@@ -156,7 +157,7 @@ function resultHints(output: INodeExecutionData[]): string[] {
 }
 
 /** Whether a run ended without an answer in words, or in other parts such as pictures. */
-const isWithoutWords = ({ output, content = output, parts, rejected, status }: IDataObject) =>
+const hasEmptyAnswer = ({ output, content = output, parts, rejected, status }: IDataObject) =>
 	content === '' && status === 'completed' && isEmpty(parts) && !rejected;
 
 /**
