@@ -332,7 +332,12 @@ describe('two nodes that mirror one source', () => {
 		{
 			items = 'a',
 			...beside
-		}: { items?: string; branches?: boolean; parameters?: INodeParameters },
+		}: {
+			items?: string;
+			branches?: boolean;
+			first?: 'before' | 'alsoHere';
+			parameters?: INodeParameters;
+		},
 		own: INodeParameters = named,
 	) =>
 		await submit(own, {
@@ -368,6 +373,23 @@ describe('two nodes that mirror one source', () => {
 		const result = await both({ branches: true, items: '' });
 		expect(found()).toEqual(['a of x']);
 		expect(hintsOf(result).join()).not.toContain('Beside');
+	});
+
+	it.each([
+		['only one of them got items', { branches: true, items: '' }],
+		['both get the same items', {}],
+	])('disable what is gone behind a longer chain where %s', async (_, beside) => {
+		await night('x', 'abc', { parameters: { mode: 'mirror' } });
+		const result = await both({ ...beside, first: 'before' });
+		expect(found()).toEqual(['a of x']);
+		expect(hintsOf(result).join()).not.toContain('Beside');
+	});
+
+	it('disable nothing where one of them also gets items past the node before both', async () => {
+		await night('x', 'abc', { parameters: { mode: 'mirror' } });
+		const result = await both({ first: 'alsoHere' });
+		expect(found()).toEqual(['a of x', 'b of x', 'c of x']);
+		expect(hintsOf(result)).toContainEqual(SAID);
 	});
 
 	it('disable what is gone where both get the same items', async () => {

@@ -49,8 +49,16 @@ export interface NodeRun {
 	loops?: string;
 	/** The parameters of a node of ours between the items and it. */
 	behind?: INodeParameters;
-	/** A node of ours that the node before both gives these items, by an output of its own if it branches. */
-	beside?: { parameters: INodeParameters; items?: INodeExecutionData[]; branches?: boolean };
+	/**
+	 * A node of ours that the node before both gives these items, by an output of its own if it branches; `first` gives
+	 * what is before both its items, and this node as well if it is `alsoHere`.
+	 */
+	beside?: {
+		parameters: INodeParameters;
+		items?: INodeExecutionData[];
+		branches?: boolean;
+		first?: 'before' | 'alsoHere';
+	};
 	/** The type of the node before it, which hands on the items. */
 	trigger?: string;
 	/** Hears what the node shows in a chat while it works, as n8n does in a streaming response mode. */
@@ -142,7 +150,8 @@ export async function createNodeEngine(projectRoot: string): Promise<NodeEngine>
 			});
 			const before = behind && named('Before', behind);
 			const other = beside && { ...beside, node: named('Beside', beside.parameters) };
-			const workflow = workflowOf(node, used, { loops, start, before, other });
+			const first = beside?.first && { ...FIRST, into: beside.first };
+			const workflow = workflowOf(node, used, { loops, start, before, other, first });
 			const additionalData = additionalDataOf(workflow, helperFor(nodeRun.credential, workflow));
 			const { outermost, caller } = nodeRun.calledFrom ?? {};
 			if (outermost) additionalData.rootExecutionMode = outermost;
@@ -150,7 +159,7 @@ export async function createNodeEngine(projectRoot: string): Promise<NodeEngine>
 			const execution = new WorkflowExecute(
 				additionalData,
 				nodeRun.mode ?? (nodeRun.onChunk ? 'webhook' : 'trigger'),
-				runDataOf(start, nodeRun.items ?? [{ json: {} }], caller),
+				runDataOf(first ? FIRST : start, nodeRun.items ?? [{ json: {} }], caller),
 			).processRunExecutionData(workflow);
 			nodeRun.onStart?.({ cancel: () => execution.cancel() });
 			return resultOf(await execution, node.name);
@@ -191,6 +200,9 @@ const startNode: INode = {
 	position: [0, 0],
 	parameters: {},
 };
+
+/** A node before the one that stands before ours. */
+const FIRST: INode = { ...startNode, id: 'first', name: 'First', type: 'engine.first' };
 
 /** Hands on the items it is given. */
 const startType: INodeType = {
@@ -253,18 +265,20 @@ interface WorkflowSetup {
 	start?: INode;
 	before?: INode;
 	other?: { node: INode; items?: INodeExecutionData[]; branches?: boolean };
+	first?: INode & { into: 'before' | 'alsoHere' };
 }
 
 function workflowOf(
 	node: INode,
 	nodeType: INodeType,
-	{ loops, start = startNode, before, other }: WorkflowSetup = {},
+	{ loops, start = startNode, before, other, first: front }: WorkflowSetup = {},
 ): Workflow {
 	const to = (name: string) => ({ node: name, type: NodeConnectionTypes.Main, index: 0 });
 	const into = (name: string) => ({ main: [[to(name)]] });
 	const types: Record<string, INodeType> = {
 		[start.type]: other?.branches ? branching(other.items) : startType,
 		[loops ?? '']: endType,
+		...(front ? { [front.type]: startType } : {}),
 	};
 	const first = to(before?.name ?? node.name);
 	const outputs = other?.branches
@@ -274,9 +288,23 @@ function workflowOf(
 	const back = loops ? [{ ...startNode, name: 'Back', type: loops }] : [];
 	return new Workflow({
 		id: 'workflow',
-		nodes: [start, ...(before ? [before] : []), node, ...(other ? [other.node] : []), ...back],
+		nodes: [
+			...(front ? [front] : []),
+			start,
+			...(before ? [before] : []),
+			node,
+			...(other ? [other.node] : []),
+			...back,
+		],
 		connections: {
 			[start.name]: { main: outputs },
+			...(front
+				? {
+						[front.name]: {
+							main: [[to(start.name), ...(front.into === 'alsoHere' ? [first] : [])]],
+						},
+					}
+				: {}),
 			...(before ? { [before.name]: into(node.name) } : {}),
 			...(loops ? { [node.name]: into('Back'), Back: into(node.name) } : {}),
 		},

@@ -165,15 +165,29 @@ function mirrorOnOtherBranch(
 	inLine: NodeTypeAndVersion[],
 ): LinkedNode | undefined {
 	const checked = new Set([own.name, ...map(inLine, 'name')]);
-	for (const parent of parents) {
+	// n8n lists the nearest parent last. The items of both nodes divide below the nearest parent of both.
+	for (const parent of [...parents].reverse()) {
 		const below = context.getChildNodes(parent.name, WITH_PARAMETERS);
 		for (const other of mirrorsOfSource(own, below)) {
 			if (checked.has(other.name)) continue;
 			checked.add(other.name);
-			if (!haveSameItems(context, parent.name, [own.name, other.name])) return other;
+			const both = [own.name, other.name];
+			if (both.some((name) => !getsAllFrom(context, name, parent.name))) return other;
+			if (!haveSameItems(context, parent.name, both)) return other;
 		}
 	}
 	return undefined;
+}
+
+/** Whether all items of a node come through `parent`. Older versions of n8n do not tell: then false, in a longer chain. */
+function getsAllFrom(context: IExecuteFunctions, name: string, parent: string): boolean {
+	const below = map(context.getChildNodes(parent), 'name');
+	const between = map(context.getParentNodes(name), 'name').filter((one) => below.includes(one));
+	return [name, ...between].every((one) =>
+		map(context.getParentNodes(one, { depth: 1 }), 'name').every(
+			(direct) => direct === parent || below.includes(direct),
+		),
+	);
 }
 
 /** Whether nodes certainly have the same items of `parent`, or at most one of the nodes has items. */
