@@ -253,12 +253,17 @@ describe('documents that the server does not have', () => {
 			{ items: ['a', 'b'].map((key) => ({ json: { key } })) },
 		);
 
+	it('are told by process, which cannot tell them from those in process', async () => {
+		expect(hintsOf(await asked('process', byId(UNKNOWN)))).toEqual([
+			'The server queued none of these documents: they are being processed already, or it does not have them. Get Processing Status tells which.',
+		]);
+	});
+
 	it.each<[operation: string, fields: string, parameters: INodeParameters]>([
 		['disable', '"Knowledgebase", "Source Name" and the keys', byKey],
 		['enable', '"Knowledgebase", "Source Name" and the keys', byKey],
 		['disable', '"Knowledgebase" and the IDs', byId(UNKNOWN)],
 		['getStatus', '"Knowledgebase" and the IDs', byId(UNKNOWN)],
-		['process', '"Knowledgebase" and the IDs', byId(UNKNOWN)],
 	])('are told by %s, which names %s', async (operation, fields, parameters) => {
 		expect(hintsOf(await asked(operation, parameters))).toEqual([
 			`The server has none of these documents: check ${fields}.`,

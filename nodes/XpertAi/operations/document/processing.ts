@@ -56,8 +56,12 @@ export const startProcessing = declare({
 		itemPerDocument(answer, asked as string[], { queued: false }, { queued: true }),
 	simplify: ['id', 'name', 'queued', 'status', 'progress', 'processMsg'],
 	answer: documentListAnswer(),
-	answersHint: noneHint,
+	answersHint: (answers) => noneHint(answers) && NONE_QUEUED_HINT,
 });
+
+/** Servers answer only with what they queued now. */
+const NONE_QUEUED_HINT =
+	'The server queued none of these documents: they are being processed already, or it does not have them. Get Processing Status tells which.';
 
 export const getStatus = declare({
 	value: 'getStatus',
