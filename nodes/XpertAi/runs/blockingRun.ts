@@ -53,7 +53,7 @@ export class BlockingRunWatch {
 			if (await this.cancelIfSilent()) return;
 			this.openStream ??= this.readStream();
 			await this.pause(LOOK_MS, this.openStream);
-			if (this.isFirstEndOfStream()) return;
+			if (this.takeFirstEndOfStream()) return;
 			if (!this.isStreamOpen()) await this.pause(LOOK_WITHOUT_STREAM_MS);
 			if (await this.hasEndedByRecord()) return;
 		}
@@ -97,8 +97,8 @@ export class BlockingRunWatch {
 		await waitAtMost(this.run, longestMs, event);
 	}
 
-	/** True once: at the first end of the stream. A run that goes on after a decision ends its stream a second time. */
-	private isFirstEndOfStream() {
+	/** Returns true once: at the first end of the stream. A run that goes on after a decision ends its stream a second time. */
+	private takeFirstEndOfStream(): boolean {
 		const isFirst = this.events.isComplete && !this.hasReportedEnd;
 		this.hasReportedEnd ||= isFirst;
 		return isFirst;
