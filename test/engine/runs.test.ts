@@ -67,6 +67,11 @@ describe('a message, a decision or another answer, on a thread', () => {
 		);
 	});
 
+	it('that nobody knows under an ID of its own: visitors do not read it', async () => {
+		const { error } = await fixture.run(ask(), { items: [says('+49 30 1234567', 'Hello')] });
+		expect(error?.message).toBe('There is no conversation with this thread');
+	});
+
 	it.each(operations)('by the ID of its conversation: the mix-up is named', async (parameters) => {
 		const { json } = await say(`${INTERRUPTING_INPUT} first`);
 		const mixedUp = [says(String(json?.conversationId), 'Hello')];

@@ -1,3 +1,4 @@
+import { isUuid } from '../payloads/ids';
 import { isConversationId } from '../threads/conversation';
 import { type Failure, mayMeanNoRecord } from '../transport/failure';
 import { failed, resultOfFailure, type NoAnswer } from './result';
@@ -13,9 +14,11 @@ export async function explainMissingThread(run: Run, otherwise: NoAnswer): Promi
 	const { failure, conversationId } = await readRunConversation(run);
 	if (failure && !otherwise.failure) return resultOfFailure(failure);
 	if (failure || conversationId) return otherwise;
+	// Other IDs, such as phone numbers, could not be redacted for visitors.
+	const thread = isUuid(run.threadId) ? `thread ${run.threadId}` : 'this thread';
 	const reason = (await isConversationId(run, run.threadId))
 		? '"Thread" holds the ID of a conversation, not that of its thread'
-		: `There is no conversation with thread ${run.threadId}`;
+		: `There is no conversation with ${thread}`;
 	const advice =
 		'Check "Thread": it takes the threadId, not the conversationId, of a conversation that was held with the same key.';
 	return { ...failed(reason, advice), failure: otherwise.failure };

@@ -62,7 +62,7 @@ const ADVICE: Record<string, string> = {
 		'With "When Run Again" set to "Send New and Changed", the next run sends it again. If that does not help, process it by hand in the list of documents on the server, or store it under another key or ID.',
 	'did not begin, though':
 		'The next run sends it again. Look up on the server whether it is working, and whether its queue is.',
-	'api key|quota|rate limit|billing|: (401|429) ':
+	'could not be processed: .*(api key|quota|rate limit|billing)|could not be processed: (401|429) ':
 		'The provider of the embedding model refused. Correct its key or its quota on the server under Settings, AI Copilot, then run it again.',
 	'no password given':
 		'The server cannot open a locked file. Remove its password, then run it again.',

@@ -478,6 +478,12 @@ describe('a document that a server could not process', () => {
 		expect(processingAdvice(`The document ${flaw}`)).toContain(advice);
 	});
 
+	it('is not sent to the embedding provider where the server itself refused', () => {
+		const refused =
+			'is stored, but its processing could not be started. The server takes no more requests just now: Rate limit exceeded (HTTP 429)';
+		expect(processingAdvice(`The document ${refused}`)).not.toContain('embedding model');
+	});
+
 	it.each([
 		['plan.odt', 'Servers may not read .odt files'],
 		['plan.pdf', 'as it may be damaged, empty or locked'],
