@@ -1,4 +1,4 @@
-import { isDate, isObject } from 'lodash';
+import { isDate, isEmpty, isObject } from 'lodash';
 import { DateTime } from 'luxon';
 
 import { hasLoneSurrogate, LONE_SURROGATE_ISSUE } from './loneSurrogates';
@@ -119,8 +119,9 @@ const isNumber = (value: unknown) => typeof value === 'number' && !Number.isNaN(
 export const hasLostDigits = (value: unknown) =>
 	Number.isInteger(value) && !Number.isSafeInteger(value);
 
-/** Whether a value has a visible character. */
-const hasVisibleCharacter = (value: unknown) => /[^\s\p{Cc}\p{Cf}]/u.test(String(value));
+/** Whether a value has a visible character, or is an object or list with content, which may have no text. */
+const hasVisibleCharacter = (value: unknown) =>
+	isCollection(value) ? !isEmpty(value) : /[^\s\p{Cc}\p{Cf}]/u.test(String(value));
 
 /* Words for a missing value */
 
