@@ -16,7 +16,7 @@ const fieldsOf = (file: string) => {
 };
 
 /** The files with schemas of answers. `ingest/memory` reads what the node itself wrote. */
-const SCHEMAS = globSync(['XpertAi/{threads,ingest}/*.ts', 'XpertAiTrigger/poll.ts'], {
+const SCHEMAS = globSync(['XpertAi/{threads,ingest}/*.ts', 'XpertAiTrigger/search.ts'], {
 	cwd: NODES,
 }).filter((file) => fieldsOf(file).length > 0);
 
@@ -43,7 +43,7 @@ describe('the list of what the node reads', () => {
 				'XpertAi/threads/runEvents.ts',
 				'XpertAi/ingest/statuses.ts',
 				'XpertAi/ingest/uploads.ts',
-				'XpertAiTrigger/poll.ts',
+				'XpertAiTrigger/search.ts',
 			]),
 		);
 	});
