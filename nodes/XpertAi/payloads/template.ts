@@ -290,23 +290,27 @@ function operandsOf(tokens: Token[]): Token[][] | undefined {
 	const outerDepth = Math.min(...tokens.map(({ depth }) => depth));
 	const operands: Token[][] = [[]];
 	for (const [index, token] of tokens.entries()) {
-		const { depth, text, type } = token;
-		const isOuter = depth === outerDepth;
-		const isOuterSign = isOuter && type === 'sign';
-		const isBinary = endsOperand(tokens[index - 1]);
-		if (isOuterSign && text === '+' && isBinary) {
+		const isOuter = token.depth === outerDepth;
+		const isBehindOperand = endsOperand(tokens[index - 1]);
+		if (isOuter && isBehindOperand && isSign(token, ['+'])) {
 			operands.push([]);
 			continue;
 		}
-		const isBracket = OPENING.includes(text) || CLOSING.includes(text);
-		const isUnary = ['+', '-'].includes(text) && !isBinary;
-		if (isOuterSign && !isBracket && !isUnary && !TIGHTER_THAN_PLUS.includes(text))
-			return undefined;
-		if (isOuter && WORDS_OF_LARGER_CODE.includes(text)) return undefined;
+		if (isOuter && !fitsInOperand(token, isBehindOperand)) return undefined;
 		(operands.at(-1) as Token[]).push(token);
 	}
 	const isSum = operands.length > 1 && operands.every((one) => one.length > 0);
 	return isSum ? operands : undefined;
+}
+
+const isSign = ({ type, text }: Token, signs: string[]) => type === 'sign' && signs.includes(text);
+
+/** Whether a token outside of brackets can be a part of an operand. */
+function fitsInOperand(token: Token, isBehindOperand: boolean): boolean {
+	if (token.type !== 'sign') return !WORDS_OF_LARGER_CODE.includes(token.text);
+	// Without an operand before, `+` and `-` belong to the operand behind.
+	const isUnary = !isBehindOperand && isSign(token, ['+', '-']);
+	return isUnary || isSign(token, [...OPENING, ...CLOSING, ...TIGHTER_THAN_PLUS]);
 }
 
 /* What code reads */
