@@ -12,6 +12,7 @@ import { fetchStatuses } from '../../ingest/statuses';
 import { switchDocuments } from '../../ingest/switchDocuments';
 import { derivedId } from '../../payloads/ids';
 import { SINGLE_LIMITS } from '../../transport/call';
+import type { Failure } from '../../transport/failure';
 import { cancelSignal } from '../../transport/request';
 import { documentsError } from './submit/documentErrors';
 import { memoryHints } from './submit/endHints';
@@ -89,14 +90,20 @@ function requestedDocuments(item: Item) {
 
 type RequestedDocument = ReturnType<typeof requestedDocuments>[number];
 
+/** What became of documents, by document ID in lower case. */
+type Outcomes = Map<string, IDataObject>;
+
 /**
  * Disables or enables documents of one knowledgebase and source.
  *
  * @param first the item whose connection and timeout apply to all documents
- * @returns `outcomes`, keyed by the lower-case document ID; `failure` says why some documents have no outcome
+ * @returns `failure` says why some documents have no outcome
  */
-async function switchGroup(first: Item, documents: RequestedDocument[], state: SwitchedState) {
-	const disabled = state === 'disabled';
+async function switchGroup(
+	first: Item,
+	documents: RequestedDocument[],
+	state: SwitchedState,
+): Promise<{ outcomes: Outcomes; failure?: Failure }> {
 	const { context, connection } = first;
 	const [{ knowledgebaseId = '', sourceName = '' } = {}] = documents;
 	const timeoutMs = first.setting('options.timeout', timeoutSeconds) * 1000;
@@ -105,38 +112,40 @@ async function switchGroup(first: Item, documents: RequestedDocument[], state: S
 	const routes = knowledgebaseRoutes(knowledgebaseId, connection.send, limits, signal);
 	const place = memoryPlaceOf(knowledgebaseId, { sourceName, shard: '' }, context);
 	const source = sourceName ? await new SourceMemory(place, routes).open('to read') : undefined;
-	const outcomes = new Map<string, IDataObject>();
-	if (source?.sendFailure) return { outcomes, failure: source.sendFailure };
+	if (source?.sendFailure) return { outcomes: new Map(), failure: source.sendFailure };
 	const memory = source?.isUsable ? source : undefined;
 	const ids = uniq(documents.map(({ id }) => id.toLowerCase()));
 	const { statuses, failure: unread } = await fetchStatuses(ids, routes, memory?.requiredId);
-	if (unread) return { outcomes, failure: unread };
-	const addOutcome = (id: string, outcome: string) =>
-		outcomes.set(id, { outcome, ...(memory && disabled && { known: memory.known.knows(id) }) });
+	if (unread) return { outcomes: new Map(), failure: unread };
 	const [present, missing] = partition(ids, (id) => statuses.has(id));
+	const outcomes: Outcomes = new Map();
+	const isDisabling = state === 'disabled';
+	const addOutcome = (id: string, outcome: string) =>
+		outcomes.set(id, { outcome, ...(isDisabling && memory && { known: memory.known.knows(id) }) });
 	for (const id of missing) addOutcome(id, 'missing');
 	const keys = new Map(documents.map(({ id, key }) => [id.toLowerCase(), key]));
 	const names = await memory?.names.of(present);
 	const failure = await switchDocuments(present, {
-		disabled,
+		disabled: isDisabling,
 		routes,
 		// Sends the name, because the server clears omitted fields. Without a remembered name, the key is the name.
 		fieldsOf: (id) => ({ name: names?.get(id)?.name ?? keys.get(id) }),
 		onSwitched: (id) => addOutcome(id, state),
 	});
-	const unknown = filter([...outcomes.values()], { known: false }).length;
-	const hint = `${counted(unknown, 'document was', 'documents were')} not known of this source (one of a Shard never is). Check Knowledgebase, Source Name and the keys.`;
-	const hints = memoryHints(memory?.failures ?? {});
-	const enabled = filter([...outcomes.values()], { outcome: 'enabled' }).length;
-	addHints(
-		context,
-		compact([
-			unknown > 0 && asHint(hint),
-			enabled > 0 && enabledHint(enabled, memory?.onlyStored),
-			...hints,
-		]),
-	);
+	addHints(context, switchHints([...outcomes.values()], memory));
 	return { outcomes, failure };
+}
+
+/** Hints about documents that were disabled or enabled, and about the memory of their source. */
+function switchHints(outcomes: IDataObject[], memory?: SourceMemory): string[] {
+	const unknown = filter(outcomes, { known: false }).length;
+	const enabled = filter(outcomes, { outcome: 'enabled' }).length;
+	const unknownHint = `${counted(unknown, 'document was', 'documents were')} not known of this source (one of a Shard never is). Check Knowledgebase, Source Name and the keys.`;
+	return compact([
+		unknown > 0 && asHint(unknownHint),
+		enabled > 0 && enabledHint(enabled, memory?.onlyStored),
+		...memoryHints(memory?.failures ?? {}),
+	]);
 }
 
 /**
