@@ -1,4 +1,4 @@
-import { attempt, compact, filter, isEmpty, isError, map, pick, uniq } from 'lodash';
+import { attempt, compact, isEmpty, isError, pick, uniq } from 'lodash';
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 
@@ -23,10 +23,10 @@ import { listRuns } from '../../../threads/runsApi';
 import { answerOf, FACTS, outputJson } from './answerOutput';
 import { Chat } from './chat';
 import { AT_ONCE, runSettingsSchema } from './options';
-import { filterHint, type FilterReport } from './filterReport';
 import { prepareRun } from './prepareRun';
 import { runProgress } from './runClient';
 import { resultError } from './runErrors';
+import { runHints } from './runHints';
 import { readRunRequest, type RunRequest } from './runRequest';
 import { inThreadQueues } from './threadQueues';
 
@@ -45,51 +45,84 @@ export async function executeAsking(
 	kind: RunKind,
 	then: 'wait' | 'leave',
 ): Promise<INodeExecutionData[]> {
-	const waits = then === 'wait';
 	let stopError: ItemError | undefined;
 	let concurrency: number | undefined;
-	const newConversationHints: string[] = [];
 	/** Converts an error. Stores the first error that stops the workflow. */
-	const recordError = (item: Item, caught: unknown, isReply: boolean) => {
+	const recordError: RecordError = ({ item, isReply }, caught) => {
 		const error = item.asError(caught);
 		const isStopped = context.getExecutionCancelSignal()?.aborted;
 		const stopsWorkflow = isReply ? isStopped : !mayContinue(context);
 		if (stopsWorkflow) stopError ??= item.nameItemIn(error);
 		return error;
 	};
-	const work = items.map((item) => {
-		/** Whether a failure of this item becomes its output. */
-		let isReply = false;
-		const request = attempt(() => {
-			if (waits) isReply = item.setting('options.failuresAsReplies', z.boolean(), isTool(context));
+	const allAsked = items.map((item) =>
+		readAsked(item, then, () => {
 			concurrency ??= concurrencyOf([item], AT_ONCE);
-			return readRunRequest(item, kind, waits);
-		});
-		if (isError(request)) recordError(item, request, isReply);
-		else if (request.noChatReason) newConversationHints.push(NO_CHAT_HINTS[request.noChatReason]);
-		/** Runs one item. If the error stops the workflow, the output is discarded. */
-		const run = async (turn: Turn) => {
-			const chat = waits ? chatOf(item, request) : undefined;
-			try {
-				// Recorded above; thrown for the output of the item.
-				if (isError(request)) throw request;
-				return item.output(await executeRun(request, turn, chat));
-			} catch (caught) {
-				const failure = recordError(item, caught, isReply);
-				if (chat) showFailure(chat, item, failure, isReply);
-				return failureOutput(item, failure, isReply);
-			} finally {
-				chat?.end();
-			}
-		};
-		return { threadId: isError(request) ? undefined : request.threadId, run };
-	});
+			return readRunRequest(item, kind, then === 'wait');
+		}),
+	);
+	for (const asked of allAsked) if (isError(asked.request)) recordError(asked, asked.request);
+	const work = allAsked.map((asked) => ({
+		threadId: isError(asked.request) ? undefined : asked.request.threadId,
+		run: async (turn: Turn) => await outputOf(asked, turn, recordError),
+	}));
 	const mayGoOn = () => stopError === undefined;
 	const output = compact(await inThreadQueues(work, concurrency ?? 1, mayGoOn));
 	if (stopError) throw stopError;
-	const runStateHints = isTool(context) ? [] : stateHints(output);
-	addHints(context, [...uniq(newConversationHints), ...runStateHints, ...resultHints(output)]);
+	addHints(context, [...newConversationHints(allAsked), ...runHints(context, output)]);
 	return output;
+}
+
+/** An item that asks an assistant. */
+interface Asked {
+	item: Item;
+	/** The request, or the error of an invalid parameter. */
+	request: RunRequest | Error;
+	/** Whether a failure of this item becomes its output. */
+	isReply: boolean;
+	/** Whether the node waits for the answer. */
+	waits: boolean;
+}
+
+type RecordError = (asked: Asked, caught: unknown) => ItemError;
+
+/** Reads an item. Keeps an error of an invalid parameter, instead of throwing it. */
+function readAsked(item: Item, then: 'wait' | 'leave', read: () => RunRequest): Asked {
+	const waits = then === 'wait';
+	let isReply = false;
+	const request = attempt(() => {
+		if (waits)
+			isReply = item.setting('options.failuresAsReplies', z.boolean(), isTool(item.context));
+		return read();
+	});
+	return { item, request, isReply, waits };
+}
+
+/** Runs one item, and returns its output or its failure. If the failure stops the workflow, the output is discarded. */
+async function outputOf(
+	asked: Asked,
+	turn: Turn,
+	recordError: RecordError,
+): Promise<INodeExecutionData> {
+	const { item, request, isReply, waits } = asked;
+	const chat = waits ? chatOf(item, request) : undefined;
+	try {
+		// Recorded before; thrown for the output of the item.
+		if (isError(request)) throw request;
+		return item.output(await executeRun(request, turn, chat));
+	} catch (caught) {
+		const failure = recordError(asked, caught);
+		if (chat) showFailure(chat, item, failure, isReply);
+		return failureOutput(item, failure, isReply);
+	} finally {
+		chat?.end();
+	}
+}
+
+/** Hints about messages that began a new conversation, because no chat was found. */
+function newConversationHints(allAsked: Asked[]): string[] {
+	const reasons = allAsked.map(({ request }) => !isError(request) && request.noChatReason);
+	return uniq(compact(reasons)).map((reason) => NO_CHAT_HINTS[reason]);
 }
 
 /** Why each message began a new conversation, although "Conversation" is "Of This Chat". */
@@ -132,33 +165,6 @@ function readShowInChat(item: Item) {
 	const showInChat = attempt(() => item.setting('options.showInChat', schema));
 	return isError(showInChat) ? 'hidden' : showInChat;
 }
-
-/** Hints about runs that wait, ended a wait, or have no words. An agent reads this in the output of its tool. */
-function stateHints(output: INodeExecutionData[]): string[] {
-	const runs = map(output, 'json');
-	const waiting = filter(runs, { status: 'interrupted' }).length;
-	const ended = filter(runs, 'discarded').length;
-	const wordless = runs.filter(hasEmptyAnswer).length;
-	return compact([
-		waiting > 0 &&
-			`Runs that wait for a person: ${waiting}. Branch on "status", and go on with Thread: Decide.`,
-		ended > 0 &&
-			`Messages that ended a wait for a person: ${ended}. What was asked is in "discarded".`,
-		wordless > 0 && `Answers without words: ${wordless}.`,
-	]);
-}
-
-/** Hints about lost answers, and about searches, of successful runs. */
-function resultHints(output: INodeExecutionData[]): string[] {
-	const lost = output.filter(({ json }) => json.remembered === false).length;
-	const lostHint = `Answers overwritten on the thread by another run at the same time: ${lost}.`;
-	const filterHints = output.map(({ json }) => filterHint(json.filter as FilterReport | undefined));
-	return uniq(compact([lost > 0 && lostHint, ...filterHints]));
-}
-
-/** Whether a run ended without an answer in words, or in other parts such as pictures. */
-const hasEmptyAnswer = ({ output, content = output, parts, rejected, status }: IDataObject) =>
-	content === '' && status === 'completed' && isEmpty(parts) && !rejected;
 
 /**
  * Starts the run of an item, and waits for the answer if `request.waits` is set.

@@ -1,0 +1,38 @@
+import { compact, filter, isEmpty, map, uniq } from 'lodash';
+import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+
+import { isTool } from '../../../execution/outputs';
+import { filterHint, type FilterReport } from './filterReport';
+
+/** Returns hints about runs, from the output of their items. */
+export function runHints(context: IExecuteFunctions, output: INodeExecutionData[]): string[] {
+	const runs = map(output, 'json');
+	// An agent reads the states in the output of its tool.
+	return [...(isTool(context) ? [] : stateHints(runs)), ...resultHints(runs)];
+}
+
+/** Hints about runs that wait, ended a wait, or have no words. */
+function stateHints(runs: IDataObject[]): string[] {
+	const waiting = filter(runs, { status: 'interrupted' }).length;
+	const ended = filter(runs, 'discarded').length;
+	const wordless = runs.filter(hasEmptyAnswer).length;
+	return compact([
+		waiting > 0 &&
+			`Runs that wait for a person: ${waiting}. Branch on "status", and go on with Thread: Decide.`,
+		ended > 0 &&
+			`Messages that ended a wait for a person: ${ended}. What was asked is in "discarded".`,
+		wordless > 0 && `Answers without words: ${wordless}.`,
+	]);
+}
+
+/** Hints about lost answers, and about searches, of successful runs. */
+function resultHints(runs: IDataObject[]): string[] {
+	const lost = filter(runs, { remembered: false }).length;
+	const lostHint = `Answers overwritten on the thread by another run at the same time: ${lost}.`;
+	const filterHints = runs.map((run) => filterHint(run.filter as FilterReport | undefined));
+	return uniq(compact([lost > 0 && lostHint, ...filterHints]));
+}
+
+/** Whether a run ended without an answer in words, or in other parts such as pictures. */
+const hasEmptyAnswer = ({ output, content = output, parts, rejected, status }: IDataObject) =>
+	content === '' && status === 'completed' && isEmpty(parts) && !rejected;
