@@ -1,7 +1,6 @@
 import { get, isNil, isPlainObject } from 'lodash';
 import type { INode } from 'n8n-workflow';
 
-import { isJsonObject } from '../payloads/json';
 import { hasLoneSurrogate } from '../payloads/loneSurrogates';
 import type { JsonPath } from './issueText';
 
@@ -25,26 +24,24 @@ export const isUnsendable = (part: unknown) =>
 	isBrokenText(part) ||
 	(isPlainObject(part) && Object.keys(part as object).some(isBrokenText));
 
+/** Whether a parameter is a resource locator, as n8n stores it. */
+export const isLocator = (parameter: unknown): boolean => get(parameter, '__rl') === true;
+
 /**
  * Returns the value of a resource locator, without its display name. The display name can look like an expression.
  * Other parameters stay unchanged.
  */
 export const locatorValue = (parameter: unknown): unknown =>
-	isJsonObject(parameter) && parameter.__rl === true ? parameter.value : parameter;
+	isLocator(parameter) ? get(parameter, 'value') : parameter;
 
-/** Whether a parameter is empty. The empty values are `''`, null and undefined. */
-export function isNothing(parameter: unknown): boolean {
-	const value = locatorValue(parameter);
-	return value === '' || isNil(value);
-}
+/** Whether a value is empty. The empty values are `''`, null and undefined. */
+export const isNothing = (value: unknown): boolean => value === '' || isNil(value);
 
-/** Whether a parameter is empty, or a text of nothing but blanks. */
-export function isBlank(parameter: unknown): boolean {
-	const value = locatorValue(parameter);
-	return isNil(value) || (typeof value === 'string' && value.trim() === '');
-}
+/** Whether a value is empty, or a text of nothing but blanks. */
+export const isBlank = (value: unknown): boolean =>
+	isNil(value) || (typeof value === 'string' && value.trim() === '');
 
-/** Returns the value of a parameter before n8n resolves expressions. */
+/** Returns the value of a parameter before n8n resolves expressions. For a resource locator, returns only its value. */
 export const givenFor = ({ parameters }: Pick<INode, 'parameters'>, name: string): unknown =>
 	locatorValue(get(parameters, name));
 

@@ -4,7 +4,7 @@ import { type INode, isExpression, type NodeParameterValueType } from 'n8n-workf
 
 import type { IdentityOptions } from '../payloads/identity';
 import { expressionValueByParts, type Place, expressionValue } from './expressions';
-import { findPath } from './given';
+import { findPath, isLocator } from './given';
 
 /** Fields that a read of their collection leaves out. They are read on their own. */
 const FIELDS_READ_ALONE = ['documentSettings.documentVersion', 'options.shard'];
@@ -67,10 +67,10 @@ function resolveValue(read: ParameterRead, given: unknown, path: string, field: 
 	if (isArray(given))
 		return given.map((one, at) => resolveValue(read, one, `${path}[${at}]`, field));
 	if (isPlainObject(given)) {
-		const isLocator = get(given, '__rl') === true;
+		const isOneField = isLocator(given);
 		return mapValues(given as object, (one: unknown, key) => {
 			const inner = /^\w+$/.test(key) ? `${path}.${key}` : `${path}[${JSON.stringify(key)}]`;
-			const value = resolveValue(read, one, inner, isLocator ? field : `${field}.${key}`);
+			const value = resolveValue(read, one, inner, isOneField ? field : `${field}.${key}`);
 			// n8n also converts dates inside collections to text.
 			return DateTime.isDateTime(value) ? value.toString() : value;
 		});

@@ -60,7 +60,7 @@ cachedSettingsOf.cache = new WeakMap();
 export class Reader {
 	/**
 	 * @param fields the parameters, with their display names and defaults
-	 * @param resolve reads a parameter from n8n; returns `initial` if the parameter is not set
+	 * @param resolveInN8n reads a parameter from n8n; returns `initial` if the parameter is not set
 	 * @param unsent tells the user what the node did not do, e.g. `Nothing was sent for this item.`
 	 * @param index the index of the input item; undefined for a poll
 	 * @param suffix the end of error messages, e.g. ` [item 2]`
@@ -68,15 +68,24 @@ export class Reader {
 	constructor(
 		readonly node: INode,
 		protected readonly fields: INodeProperties[],
-		readonly resolve: (name: string, initial: NodeParameterValueType) => unknown,
+		private readonly resolveInN8n: (name: string, initial: NodeParameterValueType) => unknown,
 		private readonly unsent: string,
 		readonly index?: number,
 		readonly suffix = '',
 	) {}
 
 	/** Creates a reader of other fields, for the same item. */
-	withFields(fields: INodeProperties[], resolve: Reader['resolve']): Reader {
-		return new Reader(this.node, fields, resolve, this.unsent, this.index, this.suffix);
+	withFields(fields: INodeProperties[], resolveInN8n: Reader['resolve']): Reader {
+		return new Reader(this.node, fields, resolveInN8n, this.unsent, this.index, this.suffix);
+	}
+
+	/**
+	 * Reads a parameter from n8n, without checks. For a resource locator, returns only its value.
+	 *
+	 * @param initial the value if the parameter is not set
+	 */
+	resolve(name: string, initial: NodeParameterValueType): unknown {
+		return locatorValue(this.resolveInN8n(name, initial));
 	}
 
 	operationError(message: string, description?: string): NodeOperationError {
@@ -116,7 +125,7 @@ export class Reader {
 	}
 
 	/**
-	 * Reads a parameter without converting its type. For a resource locator, returns only the value.
+	 * Reads a parameter, but does not convert its type.
 	 *
 	 * @throws NodeOperationError if a Fixed parameter contains an expression
 	 * @throws NodeOperationError if the expression of a required parameter has an empty result
@@ -125,12 +134,11 @@ export class Reader {
 	 */
 	parameter(name: string, initial: NodeParameterValueType = ''): unknown {
 		this.throwIfFixedExpression(name);
-		const resolved = attempt(() => this.resolve(name, initial));
-		if (isError(resolved)) {
-			if (!/call stack/i.test(resolved.message)) throw resolved;
+		const value = attempt(() => this.resolve(name, initial));
+		if (isError(value)) {
+			if (!/call stack/i.test(value.message)) throw value;
 			this.throwFieldIssue(name, 'is nested too deeply');
 		}
-		const value = locatorValue(resolved);
 		if (isBlank(value) && this.fieldOf(name)?.required) this.throwIfEmptyExpression(name, value);
 		return value;
 	}
