@@ -50,7 +50,8 @@ describe('an optional field that says which records are meant', () => {
 		for (const none of [undefined, null, '', ' ']) {
 			const items = [{ json: { none, other: 1 } as IDataObject }];
 			const { error } = await fixture.run(parameters(), { items });
-			expect(error?.message).toBe(`"${field}" is empty: its expression gave nothing for this item`);
+			const gave = none === ' ' ? 'only blanks' : 'nothing';
+			expect(error?.message).toBe(`"${field}" is empty: its expression gave ${gave} for this item`);
 			expect(error?.description).toContain('Correct the expression, or clear the field');
 		}
 		expect(sent()).toEqual([]);

@@ -290,15 +290,16 @@ describe('a conversation that is chosen by itself', () => {
 describe('what cannot be a conversation is refused in words, and nothing is sent', () => {
 	const additionalFieldsJson = { assistant_id: 'another' };
 	const keyed = (conversationKey: string) => ({ conversationKey });
-	const EMPTY = '"Conversation Key" is empty: its expression gave nothing for this item';
-	const lacks = (part: string) =>
-		`"Conversation Key" lacks a part: {{ ${part} }} gave nothing for this item`;
+	const empty = (gave = 'nothing') =>
+		`"Conversation Key" is empty: its expression gave ${gave} for this item`;
+	const lacks = (part: string, gave = 'nothing') =>
+		`"Conversation Key" lacks a part: {{ ${part} }} gave ${gave} for this item`;
 	const NO_LIST = '"Conversation Key" must be text, but is ["ann"]';
 	const OURS = '"Additional Fields (JSON)" at assistant_id is what the node sets itself';
 
 	it.each<[string, unknown, INodeParameters, string]>([
-		['a key of blanks', '  ', {}, EMPTY],
-		['no key', undefined, {}, EMPTY],
+		['a key of blanks', '  ', {}, empty('only blanks')],
+		['no key', undefined, {}, empty()],
 		['a key with text around nothing', '', keyed('=chat-{{ $json.user }}'), lacks('$json.user')],
 		[
 			'a key with text before nothing',
@@ -316,7 +317,7 @@ describe('what cannot be a conversation is refused in words, and nothing is sent
 			'a key with a part that is blank',
 			' ',
 			keyed('=chat-{{ $json.thread }}'),
-			lacks('$json.thread'),
+			lacks('$json.thread', 'only blanks'),
 		],
 		[
 			'a key of a list beside text',

@@ -3,7 +3,7 @@ import { type IBinaryData, isExpression } from 'n8n-workflow';
 
 import type { UploadFile } from '../transport/multipart';
 import { namesValue } from './fieldSchemas';
-import { givenFor } from './given';
+import { emptyExpressionIssue, givenFor } from './given';
 import { quoted } from './issueText';
 import type { Item } from './item';
 
@@ -67,12 +67,15 @@ const FILE_PARAMETER = 'binaryPropertyName';
  */
 export function chosenBinaryFields(item: Item, name: string): BinaryField[] {
 	if (isExpression(givenFor(item.node, name)) && isNil(item.parameter(name)))
-		item.throwFieldIssue(name, GAVE_NOTHING, undefined, item.emptyItemAdvice ?? NO_FILE_ADVICE);
+		item.throwFieldIssue(
+			name,
+			emptyExpressionIssue(),
+			undefined,
+			item.emptyItemAdvice ?? NO_FILE_ADVICE,
+		);
 	const names = uniq(item.setting<string[]>(name, namesValue));
 	return names.map((one) => binaryFieldNamed(item, name, one));
 }
-
-const GAVE_NOTHING = 'is empty: its expression gave nothing for this item';
 
 const NO_FILE_ADVICE =
 	'Correct the expression. For an item without files, let it give an empty list.';

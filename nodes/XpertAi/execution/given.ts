@@ -45,6 +45,14 @@ export const isBlank = (value: unknown): boolean =>
 export const givenFor = ({ parameters }: Pick<INode, 'parameters'>, name: string): unknown =>
 	locatorValue(get(parameters, name));
 
+/** Returns the issue of an expression whose result is empty or blank. */
+export const emptyExpressionIssue = (result?: unknown): string =>
+	`is empty: its expression gave ${nothingOrBlanks(result)} for this item`;
+
+/** Names a value that is empty or blank, for a message. */
+export const nothingOrBlanks = (value: unknown): string =>
+	isNothing(value) ? 'nothing' : 'only blanks';
+
 /** Whether the user filled in a parameter. A lone `=` does not count. */
 export function isFilled(node: INode, name: string): boolean {
 	const given = givenFor(node, name) ?? '';

@@ -22,7 +22,7 @@ import {
 	templatesOf,
 } from './expressions';
 import { LOST_DIGITS_ISSUE, typedValue } from './fieldSchemas';
-import { givenFor, isBlank, isFilled } from './given';
+import { emptyExpressionIssue, givenFor, isBlank, isFilled, nothingOrBlanks } from './given';
 import { quoted } from './issueText';
 import type { Reader } from './reader';
 
@@ -96,8 +96,8 @@ function missingPartIssue(missing: MissingPart): string {
 	const lacksPart = `lacks a part: ${shownCode(missing)} gave`;
 	if (isBlank(gave))
 		return isAlone
-			? 'is empty: its expression gave nothing for this item'
-			: `${lacksPart} nothing for this item`;
+			? emptyExpressionIssue(gave)
+			: `${lacksPart} ${nothingOrBlanks(gave)} for this item`;
 	// A word such as `undefined` stands for a missing value.
 	const word = typeof gave === 'string' ? missingWordIn(gave) : undefined;
 	if (word !== undefined) return missingValueIssue(word);
@@ -127,7 +127,7 @@ export function keyOf(item: ItemReader, name: string, options: KeyOptions = {}):
 	const found = textOrMissing(item, name, options);
 	const field = `"${item.labelOf(name)}"`;
 	const text = found instanceof MissingPart ? throwMissingText(item, name, found) : found;
-	if (text.trim() === '') item.throwIfEmptyExpression(name);
+	if (text.trim() === '') item.throwIfEmptyExpression(name, text);
 	return checkedKey(item, text, field, options);
 }
 
@@ -292,7 +292,7 @@ const FIXED_KEY_ADVICE =
 export function identityText(item: ItemReader, name: string): string {
 	const found = textOrMissing(item, name, {});
 	if (found instanceof MissingPart) return throwMissingText(item, name, found);
-	if (found.trim() === '') item.throwIfEmptyExpression(name);
+	if (found.trim() === '') item.throwIfEmptyExpression(name, found);
 	return found.trim();
 }
 

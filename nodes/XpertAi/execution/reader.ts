@@ -14,6 +14,7 @@ import { operationError } from './apiError';
 import { fieldSchema, groupSchema, idsValue, isIdIssue, textValue } from './fieldSchemas';
 import type { FieldValues } from './fields';
 import {
+	emptyExpressionIssue,
 	findPath,
 	givenFor,
 	isBlank,
@@ -115,13 +116,12 @@ export class Reader {
 	 *
 	 * @param result the result of the expression. The caller has checked that it is empty or blank.
 	 */
-	throwIfEmptyExpression(name: string, result?: unknown): void {
+	throwIfEmptyExpression(name: string, result: unknown): void {
 		if (!isExpression(givenFor(this.node, name))) return;
-		const [gave, advice] = isNothing(result)
-			? ['nothing', this.emptyItemAdvice ?? EMPTY_EXPRESSION_ADVICE]
-			: ['only blanks', BLANK_ADVICE];
-		const issue = `is empty: its expression gave ${gave} for this item`;
-		this.throwFieldIssue(name, issue, undefined, advice);
+		const advice = isNothing(result)
+			? (this.emptyItemAdvice ?? EMPTY_EXPRESSION_ADVICE)
+			: BLANK_ADVICE;
+		this.throwFieldIssue(name, emptyExpressionIssue(result), undefined, advice);
 	}
 
 	/**
@@ -323,7 +323,7 @@ groupSchema.cache = new WeakMap();
  */
 export function textIfGiven(item: Reader, name: string): string | undefined {
 	if (!isFilled(item.node, name)) return undefined;
-	const text = item.text(name).trim();
-	if (text === '') item.throwIfEmptyExpression(name);
-	return text;
+	const text = item.text(name);
+	if (text.trim() === '') item.throwIfEmptyExpression(name, text);
+	return text.trim();
 }

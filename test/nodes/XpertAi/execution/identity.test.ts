@@ -40,7 +40,7 @@ describe('a key', () => {
 
 	it.each<[string, IDataObject, string]>([
 		['={{ $json.a }}', {}, 'is empty: its expression gave nothing for this item'],
-		['={{ $json.a }}', { a: ' ' }, 'is empty: its expression gave nothing for this item'],
+		['={{ $json.a }}', { a: ' ' }, 'is empty: its expression gave only blanks for this item'],
 		['=x{{ $json.a }}', {}, 'lacks a part: {{ $json.a }} gave nothing for this item'],
 		['=x{{ $json.a }}', { a: [1] }, 'lacks a part: {{ $json.a }} gave [1]'],
 		[
