@@ -44,6 +44,20 @@ describe.each([
 	});
 });
 
+it.each(['getRun', 'waitForRun'])('say the same read by their ID: %s', async (operation) => {
+	const readAgain = async (words: string) => {
+		const [thread = ''] = await newThreads(fixture.sandbox, 1);
+		const { items } = await fixture.run(ask(), { items: [says(thread, words)] });
+		return hintsOf(await fixture.run({ resource: 'thread', operation }, { items }));
+	};
+	expect(await readAgain(ASKS)).toEqual([
+		'Runs that wait for a person: 1. Branch on "status", and go on with Thread: Decide.',
+	]);
+	expect(await readAgain('Hello')).toEqual([]);
+	add({ endpoint: 'runs', do: 'run', outcome: 'empty' });
+	expect(await readAgain('Hello')).toEqual(['Answers without words: 1.']);
+});
+
 it('say nothing as the tool of an agent, whose answer says it', async () => {
 	const [thread = ''] = await newThreads(fixture.sandbox, 1);
 	const { hints, items } = await fixture.run(ask(), {

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
-import { readOutput } from '../../../execution/outputs';
+import { addHints, readOutput } from '../../../execution/outputs';
 import { concurrencyOf, forEachItem } from '../../../execution/runOperation';
 import { cancelRunById } from '../../../runs/cancelRun';
 import { readStateById, waitById } from '../../../runs/runById';
@@ -13,6 +13,7 @@ import { answerOf, outputJson } from './answerOutput';
 import { AT_ONCE, runSettingsSchema } from './options';
 import { clientWithDeadline, clientWithTimeout, runProgress } from './runClient';
 import { resultError } from './runErrors';
+import { runHints } from './runHints';
 
 export type OperationById = 'getRun' | 'waitForRun' | 'cancelRun';
 
@@ -21,7 +22,7 @@ export type OperationById = 'getRun' | 'waitForRun' | 'cancelRun';
  *
  * @throws the NodeApiError or NodeOperationError of the first failed item, if On Error is "Stop Workflow"
  */
-export async function executeById({ items }: Execution, operation: OperationById) {
+export async function executeById({ context, items }: Execution, operation: OperationById) {
 	const work = async (item: Item) => {
 		// Throws if the option is invalid for this item.
 		concurrencyOf([item], AT_ONCE);
@@ -31,7 +32,9 @@ export async function executeById({ items }: Execution, operation: OperationById
 	};
 	// An invalid option is reported by `work`, for each item.
 	const concurrency = attempt(() => concurrencyOf(items, AT_ONCE));
-	return await forEachItem(items, work, isError(concurrency) ? 1 : concurrency);
+	const output = await forEachItem(items, work, isError(concurrency) ? 1 : concurrency);
+	addHints(context, runHints(context, output));
+	return output;
 }
 
 /**
