@@ -43,7 +43,7 @@ beforeAll(async () => {
 	window = await EditorWindow.open(harness.host);
 	await window.page.exposeFunction('xpertaiClicked', () => (clicked += 1));
 	await window.page.addInitScript(
-		"document.addEventListener('click', (event) => event.isTrusted && window.xpertaiClicked(), true)",
+		"document.addEventListener('click', (event) => event.agreesWithN8n && window.xpertaiClicked(), true)",
 	);
 	nodes = new NodesPanel(window);
 	panel = new NodePanel(window);

@@ -18,7 +18,7 @@ export interface Place {
 interface Read {
 	steps: NonNullable<ReturnType<typeof parseReadExpression>>;
 	/** Whether n8n and `readPath` gave the same value for an item. Unset until an item has a value to compare. */
-	isTrusted?: boolean;
+	agreesWithN8n?: boolean;
 }
 
 /**
@@ -52,13 +52,13 @@ function evaluate(
 	byN8n: () => unknown,
 ): unknown {
 	const read = simpleReadsOf(node)(expression);
-	if (!read || read.isTrusted === false) return byN8n();
+	if (!read || read.agreesWithN8n === false) return byN8n();
 	const found = readPath(context.getInputData()[index]?.json, read.steps);
 	if (!found) return byN8n();
-	if (read.isTrusted) return found.value;
+	if (read.agreesWithN8n) return found.value;
 	const value = byN8n();
-	if (!Object.is(value, found.value)) read.isTrusted = false;
-	else if (!isNil(value)) read.isTrusted = true;
+	if (!Object.is(value, found.value)) read.agreesWithN8n = false;
+	else if (!isNil(value)) read.agreesWithN8n = true;
 	return value;
 }
 

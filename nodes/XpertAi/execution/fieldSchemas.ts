@@ -9,7 +9,7 @@ import { z, type ZodTypeAny } from 'zod';
 
 import { isJsonObject, jsonValue } from '../payloads/json';
 import { isoText } from '../payloads/dates';
-import { hasLostDigits, missingValueIn } from '../payloads/identity';
+import { hasLostDigits, missingValueTextIn } from '../payloads/identity';
 import { EVERY_UUID, isUuid, UUID_ISSUE } from '../payloads/ids';
 import { LONE_SURROGATE_ISSUE } from '../payloads/loneSurrogates';
 import { ConvertingSchema } from '../payloads/schemas';
@@ -185,7 +185,10 @@ const FREE_ID_FIELD = 'threadId';
 function isId(id: string, name?: string): boolean {
 	if (isUuid(id) || name !== FREE_ID_FIELD) return isUuid(id);
 	return (
-		!isBrokenText(id) && missingValueIn(id) === undefined && !/^\.\.?$/.test(id) && !isAddress(id)
+		!isBrokenText(id) &&
+		missingValueTextIn(id) === undefined &&
+		!/^\.\.?$/.test(id) &&
+		!isAddress(id)
 	);
 }
 

@@ -8,9 +8,9 @@ import {
 	type IdentityOptions,
 	keyIssue,
 	MissingPart,
-	missingWordIn,
-	missingValueIn,
-	sharedKeyIssue,
+	missingValueWordIn,
+	missingValueTextIn,
+	conversationKeyIssue,
 	missingValueIssue,
 } from '../payloads/identity';
 import { partsOf } from '../payloads/template';
@@ -67,7 +67,7 @@ function isGiven(item: ItemReader, name: string): boolean {
 const missingPartErrors = new WeakSet<object>();
 
 /**
- * Whether `throwMissingPart` threw an error. After such an error, it is unclear which documents the source contains.
+ * Whether `throwMissingPart` threw this error. After such an error, it is unclear which documents the source contains.
  */
 export const isMissingPart = (error: unknown): boolean =>
 	isObject(error) && missingPartErrors.has(error);
@@ -99,7 +99,7 @@ function missingPartIssue(missing: MissingPart): string {
 			? emptyExpressionIssue(gave)
 			: `${lacksPart} ${nothingOrBlanks(gave)} for this item`;
 	// A word such as `undefined` stands for a missing value.
-	const word = typeof gave === 'string' ? missingWordIn(gave) : undefined;
+	const word = typeof gave === 'string' ? missingValueWordIn(gave) : undefined;
 	if (word !== undefined) return missingValueIssue(word);
 	return `${lacksPart} ${hasLostDigits(gave) ? 'a number without its last digits' : quoted(gave)}`;
 }
@@ -161,7 +161,7 @@ export function checkedKey(
 	{ isShared }: KeyOptions = {},
 ): string {
 	const key = canonicalKey(String(value));
-	const textIssue = isShared ? sharedKeyIssue(key) : keyIssue(key);
+	const textIssue = isShared ? conversationKeyIssue(key) : keyIssue(key);
 	const issue = hasLostDigits(value) ? LOST_DIGITS_ISSUE : textIssue;
 	return issue === undefined ? key : item.throwIssue({ field, issue });
 }
@@ -214,7 +214,7 @@ const OTHERS_ADVICE =
 export function asVersion(value: unknown): string | undefined {
 	const text = typeof value === 'boolean' ? undefined : typedValue('string', value);
 	if (typeof text !== 'string' || text.trim() === '') return undefined;
-	return missingValueIn(text.trim()) === undefined ? text.trim() : undefined;
+	return missingValueTextIn(text.trim()) === undefined ? text.trim() : undefined;
 }
 
 /**

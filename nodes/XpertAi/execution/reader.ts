@@ -169,7 +169,12 @@ export class Reader {
 		return whole;
 	}
 
-	/** Converts and checks a value that was read for a parameter. Parameters are the same as of `setting`. */
+	/**
+	 * Converts and checks a value that was read for a parameter. Empty fields of a collection get their default values.
+	 *
+	 * @param raw the value that was read
+	 * @param start the value to use if `raw` is empty. Unlike in `setting`, the default of the field is not used.
+	 */
 	typed<Value>(
 		name: string,
 		raw: unknown,

@@ -144,12 +144,12 @@ const EVERY_MISSING_WORD =
  * @returns the whole text if it stands for a missing value, e.g. `null`; a part such as `[object Object]` of a longer
  * text; undefined for any other text
  */
-export const missingValueIn = (text: string): string | undefined =>
+export const missingValueTextIn = (text: string): string | undefined =>
 	MISSING_VALUES.has(text) ? text : OBJECT_AS_TEXT.exec(text)?.[0];
 
-/** Like `missingValueIn`, but also finds `undefined`, `null` and `NaN` in a longer text such as `chat-undefined`. */
-export const missingWordIn = (text: string): string | undefined =>
-	missingValueIn(text) ?? SEPARATE_MISSING_WORD.exec(text)?.[0];
+/** Like `missingValueTextIn`, but also finds `undefined`, `null` and `NaN` in a longer text such as `chat-undefined`. */
+export const missingValueWordIn = (text: string): string | undefined =>
+	missingValueTextIn(text) ?? SEPARATE_MISSING_WORD.exec(text)?.[0];
 
 /**
  * Whether the code of a part wrote a word such as `undefined` for a missing value. A word that is already in the data
@@ -179,7 +179,7 @@ export const canonicalKey = (text: string): string =>
 export function keyIssue(key: string): string | undefined {
 	if (key === '') return 'must not be empty';
 	if (hasLoneSurrogate(key)) return LONE_SURROGATE_ISSUE;
-	const missing = missingValueIn(key);
+	const missing = missingValueTextIn(key);
 	return missing && missingValueIssue(missing);
 }
 
@@ -187,8 +187,8 @@ export function keyIssue(key: string): string | undefined {
  * Returns why a canonical key of a conversation is not valid; undefined for a valid key. Such a key must not contain a
  * word for a missing value, because several users would share the conversation.
  */
-export function sharedKeyIssue(key: string): string | undefined {
-	const missing = missingWordIn(key);
+export function conversationKeyIssue(key: string): string | undefined {
+	const missing = missingValueWordIn(key);
 	return keyIssue(key) ?? (missing && missingValueIssue(missing));
 }
 

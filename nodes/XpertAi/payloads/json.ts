@@ -70,7 +70,7 @@ function sortKeys(value: unknown): unknown {
 	if (typeof value !== 'object' || value === null) return value;
 	if (Array.isArray(value)) return value.map(sortKeys);
 	const given = value as Record<string, unknown>;
-	// Such an object, e.g. a date, writes its own JSON.
+	// An object with `toJSON`, e.g. a date, writes its own JSON.
 	if (typeof given.toJSON === 'function') return value;
 	// An object without a prototype can have a key such as `__proto__`.
 	const sorted = Object.create(null) as Record<string, unknown>;

@@ -104,7 +104,8 @@ async function waitForNextAttempt(run: Run, attempts: Attempts, failure: Failure
 
 /**
  * Takes the lock, starts the run, and gives the lock back. Takes no lock if the thread is new, if `whenBusy` is `run`,
- * or after `START_TRIES` failed attempts. Starts without a lock if the server does not support locks.
+ * or after `START_TRIES` failed attempts. Starts without a lock if the server does not support or rejects locks, or if
+ * another process holds the lock for too long and `whenBusy` is `fail`.
  *
  * @returns the started run, the final result, or why no run was started now
  */
@@ -119,7 +120,7 @@ async function lockAndStart(
 	const { lock, failure, isHeld } = taken;
 	attempts.wasReached ||= lock !== undefined;
 	if (!lock && signal?.aborted) return executionStopped();
-	// With `whenBusy: 'fail'`, the list of runs decides.
+	// With `whenBusy: 'fail'`, goes on without the lock: the list of runs shows whether the thread is busy.
 	if (isHeld && whenBusy === 'wait') return stillBusy();
 	// After an outage, the caller tries again, because the server may support locks.
 	if (failure && isOutage(failure)) return { failure };

@@ -67,7 +67,7 @@ export interface Listener {
 	 * Called when the stream goes on after a decision, before the first piece of the new answer. Gets the parts from
 	 * before the decision.
 	 */
-	onEarlier?: (parts: Part[]) => void;
+	onResumed?: (parts: Part[]) => void;
 }
 
 /** Sorts event IDs by number, e.g. `1795616530693-9` before `1795616530693-10`. */
@@ -182,7 +182,7 @@ export class RunEvents {
 		this.end = { tasks: [] };
 		this.isComplete = false;
 		this.listener = listener;
-		listener?.onEarlier?.(this.parts);
+		listener?.onResumed?.(this.parts);
 	}
 
 	/** ID of the assistant's last text. On the thread, the message with this text has the same ID. */

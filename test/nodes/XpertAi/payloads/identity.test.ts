@@ -10,8 +10,8 @@ import {
 	hasLostDigits,
 	identityValue,
 	keyIssue,
-	missingWordIn,
-	missingValueIn,
+	missingValueWordIn,
+	missingValueTextIn,
 } from 'nodes/XpertAi/payloads/identity';
 import { parseTemplate } from 'nodes/XpertAi/payloads/template';
 import { n8nValue } from '../../support/expressions';
@@ -53,17 +53,17 @@ describe('a key that people share', () => {
 		fc.assert(
 			fc.property(part, separator, fc.constantFrom(...WORDS), (one, between, missing) => {
 				for (const key of [`${one}${between}${missing}`, `${missing}${between}${one}`]) {
-					expect(missingWordIn(key)).toBe(missing);
-					expect(missingValueIn(key)).toBeUndefined();
+					expect(missingValueWordIn(key)).toBe(missing);
+					expect(missingValueTextIn(key)).toBeUndefined();
 				}
-				expect(missingWordIn(`${one}${missing}`)).toBeUndefined();
+				expect(missingValueWordIn(`${one}${missing}`)).toBeUndefined();
 			}),
 		);
 	});
 
 	it('may be the mail address of somebody with that name', () => {
-		expect(missingWordIn('john.null@example.com')).toBeUndefined();
-		expect(missingWordIn('undefined@c.us')).toBe('undefined');
+		expect(missingValueWordIn('john.null@example.com')).toBeUndefined();
+		expect(missingValueWordIn('undefined@c.us')).toBe('undefined');
 	});
 });
 

@@ -6,7 +6,7 @@ import type { Item } from '../../../execution/item';
 import type { ReadyDocument } from '../../../ingest/facts';
 import { notFoundReason } from '../../../ingest/statuses';
 import { type Failure, isTooLarge, mayBePartlyDone } from '../../../transport/failure';
-import { SOURCES, WITH_A_FILE } from './fields';
+import { SOURCES, HOW_TO_SEND_A_TEXT } from './fields';
 import type { DocumentReport } from './outcomes';
 
 /** Replaces the reason of failures that the server explains badly. */
@@ -18,7 +18,7 @@ export function plainFailure({ file, record }: ReadyDocument<unknown>, failure: 
 	return isChanged ? { ...failure, reason: CHANGED_CHUNKS } : failure;
 }
 
-const CHANGED_CHUNKS = `it does not take a document again whose chunks changed. Send its text ${WITH_A_FILE}`;
+const CHANGED_CHUNKS = `it does not take a document again whose chunks changed. Send its text ${HOW_TO_SEND_A_TEXT}`;
 
 const NO_UPLOADS = `it has no route for uploads. If the Base URL of the credential is right, set "Documents From" to ${SOURCES.fields.name}, and send what the server can read`;
 
@@ -43,7 +43,8 @@ export function documentsError(item: Item, failure: Failure, ids: NamedId[] = []
 /**
  * Whether a failure says nothing about the content of its document, so that other documents would fail, too.
  *
- * @param fileId the ID of the file that the document refers to; the server may lack this file, not the knowledgebase
+ * @param fileId the ID of the file that the document refers to. If set, the missing record may be this file; otherwise, it
+ * is the knowledgebase, which all documents need.
  */
 export function affectsAll(failure: Failure, fileId?: string | null): boolean {
 	if (failure.missing === 'record' && !fileId) return true;
@@ -54,7 +55,7 @@ export function affectsAll(failure: Failure, fileId?: string | null): boolean {
 const ADVICE: Record<string, string> = {
 	'embedding model not set|copilot not set':
 		'The knowledgebase has no embedding model that the server can use. Give it one with Knowledgebase: Create or Update, field Embedding Model. The Copilot ID stands on the server under Settings, AI Copilot, at the icon of the provider.',
-	'Symbol\\.asyncIterator': `Servers read files and nothing else, and this document has none. Send its text ${WITH_A_FILE}.`,
+	'Symbol\\.asyncIterator': `Servers read files and nothing else, and this document has none. Send its text ${HOW_TO_SEND_A_TEXT}.`,
 	'unable to resolve a readable file': `The server looks for File Path on its own disk. Leave it out, and send the file with "Documents From" set to ${SOURCES.files.name}.`,
 	EISDIR:
 		'The server cannot read sheets. A CSV is read as text with Type set to txt and MIME Type to text/plain; turn an Excel file into text first.',

@@ -74,12 +74,12 @@ function throwIfBehindFindChanges(item: Item): void {
  * Compares the settings with those of linked nodes. If their sources differ, or if another node mirrors the same source,
  * the run disables nothing and says so.
  */
-export function withLinkedNodes(item: Item, settings: SubmitSettings): SubmitSettings {
+export function adjustedToLinkedNodes(item: Item, settings: SubmitSettings): SubmitSettings {
 	const difference =
 		sourceDifference(item) ?? (settings.mirrors ? otherMirrorText(item) : undefined);
 	if (difference === undefined) return settings;
-	const otherSource = settings.mirrors ? `Nothing is disabled. ${difference}` : difference;
-	return { ...settings, mirrors: false, otherSource };
+	const linkedNodesHint = settings.mirrors ? `Nothing is disabled. ${difference}` : difference;
+	return { ...settings, mirrors: false, linkedNodesHint };
 }
 
 /**
@@ -99,7 +99,7 @@ export async function execute(execution: Execution): Promise<INodeExecutionData[
 	}
 	throwIfFixedVersion(first, VERSION_PARAMETER, execution.items.length);
 	const started = systemClock.now();
-	const submission = new Submission(first, withLinkedNodes(first, settings));
+	const submission = new Submission(first, adjustedToLinkedNodes(first, settings));
 	first.progress = () => submissionProgress(submission);
 	await submitSources(submission, groupBySource(submission, execution.items));
 	if (submission.failsAtEnd) throw processingError(submission);
@@ -165,7 +165,7 @@ async function submitSources(submission: Submission, sourceRuns: SourceRun[]): P
 		else await submitTogether(submission, sourceRuns);
 		addMirroredHint(submission);
 		if (submission.sourceError) throw withHints(submission, submission.sourceError);
-		isUserTold = !submission.failsAtEnd && settings.otherSource === undefined;
+		isUserTold = !submission.failsAtEnd && settings.linkedNodesHint === undefined;
 	} finally {
 		const closing = [...toClose].map(
 			async ({ memory }) => await memory?.close({ isSaid: isUserTold }),
@@ -178,8 +178,8 @@ async function submitSources(submission: Submission, sourceRuns: SourceRun[]): P
 }
 
 /**
- * Ends the work on one source before the next source begins. Also closes its memory, and removes the source from
- * `toClose`.
+ * Ends the work on one source before the next source begins. Then closes its memory, and removes the source from
+ * `toClose`. Leaves a source in `toClose` if the run has stopped, or if its memory has something unsaid.
  */
 async function submitInTurn(
 	submission: Submission,
@@ -188,11 +188,13 @@ async function submitInTurn(
 ): Promise<void> {
 	for (const sourceRun of sourceRuns) {
 		await storeOrPlan(sourceRun);
+		// The next sources still report their documents as not sent.
 		if (submission.stoppedBy) continue;
 		await sourceRun.followProcessing();
 		await disableMissing(sourceRun);
 		// Only the end of the run shows whether the user is told what is unsaid.
 		if (sourceRun.memory?.unsaid) continue;
+		// In a dry run, `toClose` is empty.
 		if (toClose.delete(sourceRun)) await sourceRun.memory?.close();
 	}
 	await endIfStopped(submission, sourceRuns);

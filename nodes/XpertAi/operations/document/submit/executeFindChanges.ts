@@ -8,7 +8,7 @@ import type { Execution } from '../../../execution/operation';
 import { addHints, isTool } from '../../../execution/outputs';
 import { documentsError } from './documentErrors';
 import { addMemoryHints, addMirroredHint, addVersionHints } from './endHints';
-import { groupBySource, throwIfInLoop, withLinkedNodes } from './execute';
+import { groupBySource, throwIfInLoop, adjustedToLinkedNodes } from './execute';
 import { disableMissing } from './disableMissing';
 import { hintsOf, outputItems, submissionProgress, withHints } from './report';
 import { readSubmitSettings, submitParameters, type SubmitSettings } from './settings';
@@ -39,7 +39,11 @@ export async function executeFindChanges({ items }: Execution): Promise<INodeExe
 	if (settings.mirrors)
 		throwIfInLoop(first, 'whatIsGone', 'Disable It: the Items Are the Whole Source', 'Leave It');
 	throwIfFixedVersion(first, LISTED_VERSION, items.length);
-	const submission = new Submission(first, withLinkedNodes(first, settings), readListedDocument);
+	const submission = new Submission(
+		first,
+		adjustedToLinkedNodes(first, settings),
+		readListedDocument,
+	);
 	first.progress = () => submissionProgress(submission);
 	const sourceRuns = groupBySource(submission, items, findChangesParameters);
 	for (const sourceRun of sourceRuns) if (!submission.stoppedBy) await sourceRun.plan();

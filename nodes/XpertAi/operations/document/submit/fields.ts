@@ -179,7 +179,7 @@ export const DOCUMENT_SETTINGS = groupField('documentSettings', 'Document Settin
 });
 
 /** The end of the sentence "Send its text …" in error messages. */
-export const WITH_A_FILE = `with "Documents From" set to ${SOURCES.text.name}, or its file with ${SOURCES.files.name}`;
+export const HOW_TO_SEND_A_TEXT = `with "Documents From" set to ${SOURCES.text.name}, or its file with ${SOURCES.files.name}`;
 
 const mode = choiceField(
 	'mode',

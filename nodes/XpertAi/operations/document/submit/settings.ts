@@ -83,8 +83,8 @@ export interface SubmitSettings
 		Omit<ReturnType<typeof readSubmitSettings>, 'process'> {
 	/** Whether the server processes stored documents. Find Changes has no such setting, and uses that of the last run. */
 	process?: boolean;
-	/** How the source differs from the source of a linked node (see `sourceDifference`). */
-	otherSource?: string;
+	/** A hint: a linked node has another source, or another node mirrors the same one (see `adjustedToLinkedNodes`). */
+	linkedNodesHint?: string;
 }
 
 /**

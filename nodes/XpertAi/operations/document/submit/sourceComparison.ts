@@ -143,6 +143,6 @@ export class SourceComparison {
 		const { stored = 0, twice = 0 } = memory.unsaid ?? {};
 		submission.addCountedHint(stored, STORED_BEFORE);
 		// If a linked node has another source, these documents may be the only copies.
-		if (!submission.settings.otherSource) submission.addCountedHint(twice, STORED_TWICE);
+		if (!submission.settings.linkedNodesHint) submission.addCountedHint(twice, STORED_TWICE);
 	}
 }

@@ -32,7 +32,7 @@ export class SourceRun {
 	readonly memoryRoutes: ReturnType<typeof knowledgebaseRoutes>;
 	/** Starts and follows the processing on the server. Unset if this run starts no processing. */
 	readonly processing?: Processing;
-	/** Unset if this run uses no memory. */
+	/** Compares the documents with those of earlier runs. Unset until then, and if this run compares nothing. */
 	comparison?: SourceComparison;
 	private readonly outcomes: SourceOutcomes;
 

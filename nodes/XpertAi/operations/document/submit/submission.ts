@@ -56,7 +56,7 @@ export class Submission {
 		this.send = outermostMode(first.context) === 'manual' ? markUnanswered(send) : send;
 		this.signal = first.context.getExecutionCancelSignal();
 		this.circuitBreaker = new CircuitBreaker(settings.stopAfterFailures);
-		if (settings.otherSource) this.addHint(settings.otherSource);
+		if (settings.linkedNodesHint) this.addHint(settings.linkedNodesHint);
 	}
 
 	/** Whether this is a run of Find Changes, which has no documents but their keys. */

@@ -36,7 +36,7 @@ export class Chat implements Listener {
 		this.sources.add(passagesIn(answer));
 	}
 
-	onEarlier(parts: Part[]) {
+	onResumed(parts: Part[]) {
 		this.sources.addParts(parts);
 	}
 

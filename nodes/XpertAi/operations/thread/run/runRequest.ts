@@ -11,7 +11,7 @@ import type { Item } from '../../../execution/item';
 import { isInLoop, isTool, readOutput } from '../../../execution/outputs';
 import { mergeAdditionalFields } from '../../../execution/runOperation';
 import { changedArguments, runBodies } from '../../../payloads/bodies';
-import { missingValueIn, missingValueIssue } from '../../../payloads/identity';
+import { missingValueTextIn, missingValueIssue } from '../../../payloads/identity';
 import { derivedId } from '../../../payloads/ids';
 import {
 	filterValuesIn,
@@ -234,7 +234,7 @@ const keysThatMayBeEmpty = (rows: Row[]) =>
 
 /** Whether a value is a text that stands for a missing value, such as `undefined`. */
 const isMissingText = (value: unknown) =>
-	typeof value === 'string' && missingValueIn(value.trim()) !== undefined;
+	typeof value === 'string' && missingValueTextIn(value.trim()) !== undefined;
 
 /* With an empty value, some filters match everything. Recorded in `test/recordings/knowledge-filter-5.json`. */
 const EMPTY_ADVICE =

@@ -54,7 +54,10 @@ interface OpenFile {
 	pieces: AsyncIterable<Uint8Array>;
 }
 
-/** Reads the content of a text file in UTF-8. A blank text is empty. */
+/**
+ * Reads a text file of any encoding. Returns the content in UTF-8; for a blank text, an empty content. A large text, or one
+ * with `digest`, is not kept: the upload reads and converts the file again.
+ */
 export async function textContent(
 	{ item, field, pieces }: OpenFile,
 	mimeType: string,
