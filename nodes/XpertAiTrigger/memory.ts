@@ -48,7 +48,7 @@ const time = z
 	.optional()
 	.catch(undefined);
 
-/** The schema of a stored memory. Accepts corrupt parts. */
+/** The schema of a stored memory. Accepts corrupt parts, except `watched`. */
 const storedMemory = z.object({
 	watched: z.string(),
 	since: time,

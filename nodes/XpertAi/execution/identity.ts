@@ -30,7 +30,8 @@ import type { Reader } from './reader';
 type ItemReader = Reader & { place: Place };
 
 /**
- * Reads an identity field without converting its type. Returns a `MissingPart` if a part of its expression is missing.
+ * Reads an identity field. A Fixed field gives text. An expression gives its value, without conversion, or a `MissingPart`
+ * if a part of it is missing. An expression for the whole collection is not split into parts.
  */
 function valueOrMissing(item: ItemReader, name: string, options: IdentityOptions): unknown {
 	const [collection = '', ...path] = name.split('.');

@@ -204,7 +204,7 @@ async function resultOnThread(run: Waited, state: ThreadState): Promise<RunResul
 		if (hasOtherInput(run, state)) return undefined;
 		const facts = await readRunConversation(run);
 		if (facts.failure) return { ...failed(UNVERIFIED), failure: facts.failure };
-		// Without messages of this run, the waiting tasks belong to the run that sent the newest question.
+		// Without messages of this run, the waiting tasks belong to another run: the one that sent the newest question.
 		if (messages.length === 0 && waitsForPerson(facts)) return undefined;
 		events.end = { ...facts, status };
 	}

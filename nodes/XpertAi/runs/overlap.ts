@@ -66,7 +66,7 @@ async function readUntilStored(run: RunClient, completed: Completed) {
 export interface OtherRuns {
 	/** Whether another run was active. */
 	isActive: boolean;
-	/** IDs of the runs that had ended, at most the last `LAST_RUNS`. */
+	/** IDs of the runs that had ended, at most the last `COMPARED_RUNS`. */
 	lastIds: string[];
 }
 
@@ -98,8 +98,8 @@ async function overlapsByAnswers(run: RunClient, { lastIds }: OtherRuns) {
 	const own = newest.find(({ executionId }) => executionId === run.runId);
 	if (!own) return undefined;
 	const isBeside = ({ executionId, createdAt }: (typeof newest)[number]) => {
-		// An answer without a run ID may come from a run beside this one. After a decision, `lastIds` contains this run, so
-		// the answer does not count.
+		// An answer without a run ID counts as beside this run, because it may come from such a run. After a decision it does
+		// not count, because `lastIds` then contains this run.
 		const hadEnded = lastIds.includes(executionId ?? run.runId);
 		return !hadEnded && (createdAt ?? '') <= (own.updatedAt ?? AFTER_ALL_TIMES);
 	};

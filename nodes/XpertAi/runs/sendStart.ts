@@ -28,13 +28,13 @@ import { START_MS, type TurnLock } from './turnLock';
  * Sends the request that starts the run. If the server's answer is lost, searches for the started run.
  *
  * @param lock the lock of the thread, if any. It is given back before a run is cancelled.
- * @param mayRepeat whether the caller tries again if the request certainly started no run
+ * @param callerRepeats whether the caller tries again if the request certainly started no run
  */
 export async function sendStart(
 	run: Run,
 	plan: Plan,
 	lock: TurnLock | undefined,
-	mayRepeat: boolean,
+	callerRepeats: boolean,
 ): Promise<SentRun | NoAnswer | FailedAttempt> {
 	const { waitingRun, decided } = plan;
 	const limits = lock
@@ -52,7 +52,7 @@ export async function sendStart(
 	}
 	const { failure, mayBeDone } = sent;
 	if (mayMeanNoRoute(failure)) return recordMissingRoutes(run, failure);
-	if (mayRepeat && isTransient(failure) && certainlyNotDone(failure)) return { failure };
+	if (callerRepeats && isTransient(failure) && certainlyNotDone(failure)) return { failure };
 	const mayHaveStarted = mayBeDone || failure.kind === 'cancelled';
 	if (mayHaveStarted) return await searchLostRun(run, plan, failure, lock);
 	const explained = await explainFailedStart(run, failure);

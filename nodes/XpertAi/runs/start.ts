@@ -158,9 +158,10 @@ async function startUnlessBusy(
 	if ('status' in plan) return plan;
 	if (run.signal?.aborted) return executionStopped();
 	if (run.remaining() <= 0) return timedOut('The run had not begun');
-	// Under a lock, the caller repeats the whole attempt, so `sendStart` does not. The last attempt returns its result.
-	const mayRepeat = lock !== undefined && attempts.failed + 1 < START_TRIES;
-	const started = await sendStart(run, { ...plan, before }, lock, mayRepeat);
+	// Under a lock, the caller repeats the whole attempt if no run was started. After the last attempt, `sendStart` returns
+	// the final result.
+	const callerRepeats = lock !== undefined && attempts.failed + 1 < START_TRIES;
+	const started = await sendStart(run, { ...plan, before }, lock, callerRepeats);
 	if (!('streamId' in started)) return started;
 	const { threadId, runId } = started;
 	Object.assign(run.facts, { threadId, runId });

@@ -80,7 +80,7 @@ export async function listRuns(client: ApiClient, threadId: string) {
 	return await call(client, { ...READ_REQUEST, path, schema: runList });
 }
 
-/** Returns the runs that have started. Most run records without an assistant are not real runs. */
+/** Returns the runs that have started: those with an assistant. Most records without one are not real runs. */
 export const startedRuns = (runs: RunRecord[]): RunRecord[] =>
 	runs.filter((run) => run.assistant_id);
 

@@ -121,10 +121,11 @@ export class Names {
 /** A hash of an ID, shortened to 60 bits to save space. */
 const shortHash = (id: string) => hash('sha1', id.toLowerCase(), 'base64url').slice(0, 10);
 
-type Deflating = CompressionStream | DecompressionStream;
-
 /** Compresses or decompresses bytes with `stream`. Uses web streams, because n8n's rules allow no compression module. */
-async function pipeThrough(bytes: Buffer, stream: Deflating): Promise<Buffer> {
+async function pipeThrough(
+	bytes: Buffer,
+	stream: CompressionStream | DecompressionStream,
+): Promise<Buffer> {
 	const output = new Blob([new Uint8Array(bytes)]).stream().pipeThrough(stream);
 	return Buffer.from(await new Response(output).arrayBuffer());
 }

@@ -248,7 +248,7 @@ export class SourceMemory {
 		this.holder = lease.holderBefore;
 	}
 
-	/** Takes the lease and reads the memory. With `if kept`, does nothing if there is no memory. */
+	/** Takes the lease and reads the memory, or sets `holder`. With `if kept`, does nothing if there is no memory. */
 	private async takeLeaseAndRead(mode: 'to send' | 'if kept'): Promise<void> {
 		const { journal, lease } = this;
 		const [turn, root] = await lease.peek([ROOT]);
@@ -264,6 +264,7 @@ export class SourceMemory {
 		if (taken === undefined) this.failures.noRoute = true;
 		else if (Array.isArray(taken)) this.isNew = await readMemory(taken, this.parts);
 		else this.holder = taken;
+		// Both numbers are 0 if the memory was not read.
 		const { crashed } = journal;
 		lease.raiseCounters({ root: this.pieces.root.run, sent: crashed }, crashed);
 		journal.run = lease.number;
@@ -302,7 +303,7 @@ export class SourceMemory {
 	 * Records documents that are about to be sent. Their content is unknown until their outcome is known.
 	 *
 	 * @param hashes content hashes by document ID
-	 * @returns the entries of the documents once they are stored
+	 * @returns for each document, the entry that it gets when it is stored
 	 */
 	private recordSent(hashes: Map<string, string>): FingerprintEntry[] {
 		const { known, names, newIds } = this;

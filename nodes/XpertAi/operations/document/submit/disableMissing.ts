@@ -18,17 +18,26 @@ const MAX_EXAMPLES = 3;
  * n8n execution modes in which the node disables missing documents. In a manual execution or a retry, items may be
  * incomplete or outdated.
  */
-const DISABLING_MODES: unknown[] = ['trigger', 'webhook', 'chat', 'cli', 'error', 'integrated'];
+const DISABLING_EXECUTION_MODES: unknown[] = [
+	'trigger',
+	'webhook',
+	'chat',
+	'cli',
+	'error',
+	'integrated',
+];
 
 /** Whether the mode of this execution lets the node disable missing documents. */
-function isInDisablingMode({ first, settings }: Submission): boolean {
+function mayDisableInExecution({ first, settings }: Submission): boolean {
 	const mode = outermostMode(first.context);
-	return DISABLING_MODES.includes(mode) || (mode === 'manual' && settings.disableInManualRuns);
+	return (
+		DISABLING_EXECUTION_MODES.includes(mode) || (mode === 'manual' && settings.disableInManualRuns)
+	);
 }
 
 /**
  * Disables stored documents that are missing from this run, if `mirrors` is set. Only a complete run disables documents
- * (see `reasonToDisableNone`), and only in some modes (see `isInDisablingMode`). A dry run only reports these documents.
+ * (see `reasonToDisableNone`), and only in some modes (see `mayDisableInExecution`). A dry run only reports these documents.
  * If too many are missing (`maxGonePercent`), disables none and records an error.
  */
 export async function disableMissing(sourceRun: SourceRun): Promise<void> {
@@ -50,7 +59,7 @@ export async function disableMissing(sourceRun: SourceRun): Promise<void> {
 	// If no document of this run was known before, this run contained none of the known documents.
 	if (isTooMany && unseen.length === memory.knownBefore)
 		return await reportOtherKeys(sourceRun, memory, missing);
-	if (!dryRun && !isInDisablingMode(submission))
+	if (!dryRun && !mayDisableInExecution(submission))
 		return reportScheduledRun(submission, memory, missing, isTooMany);
 	if (isTooMany) return await reportTooMany(submission, memory, missing);
 	// Forgets what was switched by hand, and what the server does not list.
@@ -65,7 +74,8 @@ function sortUnseen(
 	statuses: Map<string, ProcessingStatus>,
 	known: SourceMemory['known'],
 ) {
-	// Processing had finished, but the state is now `none`: a user has disabled or deleted the document.
+	// No processing was left, but the state is `none`: a user has disabled, enabled or deleted the document, or its record
+	// disables it.
 	const isOutAlready = (id: string) =>
 		known.isProcessed(id) && processingState(statuses.get(id)) === 'none';
 	const onServer = unseen.filter((id) => statuses.has(id));
@@ -171,7 +181,7 @@ async function reportOtherKeys(
 		: `"${first.labelOf(field)}" is empty, so the names are the keys: compare them`;
 	if (settings.dryRun)
 		return submission.addHint(`The next run would fail: ${finding}.`, `${look}.`);
-	if (!isInDisablingMode(submission))
+	if (!mayDisableInExecution(submission))
 		return submission.addHint(`A scheduled run would disable none: ${finding}.`, `${look}.`);
 	const brought = [...contents.reports.values()].slice(0, MAX_EXAMPLES);
 	const now = compact(brought.map(({ key, id }) => key ?? id));

@@ -23,9 +23,9 @@ const CHANGED_CHUNKS = `it does not take a document again whose chunks changed. 
 const NO_UPLOADS = `it has no route for uploads. If the Base URL of the credential is right, set "Documents From" to ${SOURCES.fields.name}, and send what the server can read`;
 
 /** The reason of a server when a workspace's key stores the first document of a knowledgebase (recorded). */
-const FIRST_DOCUMENT_DENIED = /^access denied to workspace/i;
+const WORKSPACE_DENIED = /^access denied to workspace/i;
 
-const FIRST_DOCUMENT =
+const WORKSPACE_DENIED_ADVICE =
 	"Either this is the first document of a new knowledgebase, which the key of a workspace cannot store: store one with a user's or an assistant's key; after that, this key works. Or the knowledgebase belongs to another workspace: check it, and the key.";
 
 /**
@@ -36,8 +36,11 @@ const FIRST_DOCUMENT =
 export function documentsError(item: Item, failure: Failure, ids: NamedId[] = []): ItemError {
 	const { path, reason = '' } = failure;
 	// An upload has no knowledgebase in its path.
-	const isFirst = path.endsWith('/bulk') && FIRST_DOCUMENT_DENIED.test(reason);
-	return item.apiError(failure, { ids, statusAdvice: isFirst ? { 403: FIRST_DOCUMENT } : {} });
+	const isFirst = path.endsWith('/bulk') && WORKSPACE_DENIED.test(reason);
+	return item.apiError(failure, {
+		ids,
+		statusAdvice: isFirst ? { 403: WORKSPACE_DENIED_ADVICE } : {},
+	});
 }
 
 /**

@@ -243,7 +243,7 @@ function addProcessed(tally: Tally, id: string, end: LastState, report?: Documen
 	const reason = notFoundReason(end);
 	if (reason === undefined) return;
 	tally.processingFailed += 1;
-	listFailed(tally, { ...pick(report, 'name', 'key'), id, outcome: 'stored', reason });
+	addToFailed(tally, { ...pick(report, 'name', 'key'), id, outcome: 'stored', reason });
 }
 
 /**
@@ -254,7 +254,7 @@ function addProcessed(tally: Tally, id: string, end: LastState, report?: Documen
 function addFailure(tally: Tally, report: DocumentReport, error: ItemError): DocumentReport {
 	report.error = error;
 	const status = report.sent?.status;
-	listFailed(tally, {
+	addToFailed(tally, {
 		...pick(report, 'name', 'outcome', 'key', 'id'),
 		reason: error.message,
 		status,
@@ -262,6 +262,6 @@ function addFailure(tally: Tally, report: DocumentReport, error: ItemError): Doc
 	return report;
 }
 
-function listFailed({ failed }: Tally, document: Tally['failed'][number]): void {
+function addToFailed({ failed }: Tally, document: Tally['failed'][number]): void {
 	if (failed.length < MAX_FAILED_LISTED) failed.push(document);
 }

@@ -80,7 +80,7 @@ export function fileType(name: string, statedType = '', given?: string | null) {
 		/** The `type` of the record. Tells servers how to read the file. */
 		type: isTable ? 'txt' : extension,
 		mimeType: isTable && isText ? 'text/plain' : mimeType,
-		/** Whether the content is text, in any encoding. */
+		/** Whether the MIME type is that of a text. */
 		isText,
 		isTable,
 	};
