@@ -80,7 +80,7 @@ const ROWS: Array<
 			{ source: 'fields', way: 'read' },
 			{ source: 'fields', way: 'evaluated' },
 		],
-		most: 0.6,
+		most: 0.8,
 	},
 	{
 		what: 'records of a file',
