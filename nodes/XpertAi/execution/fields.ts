@@ -22,7 +22,7 @@ export const filledOnly = (values: FieldValues): FieldValues =>
 export const splitList = (text: string, separator: string | RegExp = ','): string[] =>
 	compact((listIn(text) ?? text.split(separator)).map((one) => String(one).trim()));
 
-/** The values of a JSON array in a text, without null; undefined if the text is anything else. */
+/** Returns the values of a JSON array of plain values, without null; undefined for any other text. */
 function listIn(text: string): unknown[] | undefined {
 	if (!text.trim().startsWith('[')) return undefined;
 	const list: unknown = attempt(() => exactJson(text));

@@ -164,8 +164,8 @@ export async function* decodedChunks(
 }
 
 /**
- * Like `decodedChunks`, but finds the encoding itself. If the MIME type names a charset, reads the file twice: first
- * to find the encoding, then to yield the text.
+ * Like `decodedChunks`, but finds the encoding itself. If the MIME type names a charset other than UTF-8, reads the
+ * file twice: first to find the encoding, then to yield the text.
  */
 export async function* textChunks(item: Item, field: BinaryField): AsyncGenerator<string> {
 	const { mimeType } = field.binary;

@@ -104,8 +104,8 @@ export class Processing {
 		yield this.takeFacts();
 		const deadline = waitMs === undefined ? Infinity : clock.now() + waitMs;
 		let pause = Math.min(FIRST_PAUSE_MS, this.started.size * MIN_PAUSE_PER_DOCUMENT_MS);
-		// Without `waitMs`, a poll reports every document, whatever its state. So at most two polls follow each other without
-		// a pause: the second one for documents that were started again.
+		// Without `waitMs`, a poll reports each document in any state, but first starts a document in the state `none` again.
+		// So at most two polls follow each other without a pause: the second one for documents that were started again.
 		while (this.started.size > 0 && this.canContinue && clock.now() < deadline) {
 			if (waitMs !== undefined) await clock.sleep(Math.min(pause, deadline - clock.now()), signal);
 			const isLastPoll = clock.now() >= deadline;

@@ -64,6 +64,7 @@ async function readRunWithoutAssistant(
 	await run.wait(FIRST_PAUSE_MS);
 	const { answer: laterRecord, failure } = await readRun(run);
 	if (failure) return { status: 'unread', failure, hasRecord: true };
+	// A run that has ended meanwhile counts as running, too: a later read returns its result.
 	const hasBegun = laterRecord.assistant_id || stageOf(laterRecord) === 'ended';
 	if (hasBegun || mayRun(await readRunConversation(run))) return { status: 'running' };
 	return failed(

@@ -11,7 +11,7 @@ const CHARACTER = String.raw`(?:\\.|[^[\]\\\n])`;
 /** The label of a link. Can contain pairs of brackets. */
 const LABEL = String.raw`(?:${CHARACTER}|\[${CHARACTER}{0,30}\]){0,150}`;
 
-/** A URL after `xpert://`. */
+/** The rest of a URL, after `xpert://`. */
 const REST = String.raw`[^\s()<>[\]]{0,1000}`;
 
 /** Matches a link to a passage, e.g. `[⟦1⟧](xpert://…)`, or a bare `xpert://` URL. Includes a preceding space. */

@@ -96,7 +96,7 @@ export function reportedError(report: DocumentReport): ItemError | undefined {
 		const advice = `The hints of the node say why. With 0 in "${item.labelOf('tuning.stopAfterFailures')}" it sends all the same.`;
 		return item.operationError(reason ?? NOT_SENT, reason ? undefined : advice);
 	}
-	// A replaced document is an item like others. Only a node with an error output tells it apart there.
+	// A replaced document gets a normal output item. Only a node with an error output sends it there as an error.
 	if (outcome === 'replaced')
 		return item.context.getNode().onError === 'continueErrorOutput'
 			? item.operationError(REPLACED, REPLACED_ADVICE)

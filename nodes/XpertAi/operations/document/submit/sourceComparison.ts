@@ -107,7 +107,7 @@ export class SourceComparison {
 		const held = memory.isNew ? await firstDocuments(documents) : [];
 		if (held.length > 0) await this.recordStoredBefore(held.slice(0, MAX_CHECKED));
 		this.addStoredBeforeHints();
-		// The memory is new, so it knows no held document as stored without a version.
+		// Held documents are not counted in `unversioned`: the memory is new, so it knows none of them.
 		yield held;
 		for await (const group of documents) {
 			this.unversioned += group.filter((document) => this.isUnversioned(document)).length;

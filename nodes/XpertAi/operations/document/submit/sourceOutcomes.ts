@@ -39,7 +39,7 @@ export class SourceOutcomes {
 	/** Records the outcome of a document or a request. Starts the processing of a document that needs it. */
 	handleFact(fact: Fact<DocumentReport>): void {
 		if (fact.outcome === 'processed') return this.handleProcessed(fact);
-		if ('document' in fact) this.endStartedNow(fact.document.id);
+		if ('document' in fact) this.reportIfStartedNow(fact.document.id);
 		// A document in `startedNow` is recorded when its processing ends.
 		if (this.tryStartNow(fact)) return;
 		this.submission.add(fact);
@@ -104,12 +104,12 @@ export class SourceOutcomes {
 	}
 
 	/** Reports all documents of `startedNow` as unchanged. */
-	endAllStartedNow(): void {
-		for (const id of this.startedNow.keys()) this.endStartedNow(id);
+	reportStartedNowAsUnchanged(): void {
+		for (const id of this.startedNow.keys()) this.reportIfStartedNow(id);
 	}
 
 	/** Removes a document from `startedNow`, if present, and reports it as unchanged. */
-	private endStartedNow(id: string): void {
+	private reportIfStartedNow(id: string): void {
 		const document = this.startedNow.get(id.toLowerCase());
 		this.startedNow.delete(id.toLowerCase());
 		if (document) this.handleFact({ document, outcome: 'unchanged' });
@@ -151,7 +151,7 @@ export class SourceOutcomes {
 		// This run sends the document again, so its failure is not reported.
 		if (isFailed && this.startedNow.has(id.toLowerCase()))
 			return this.memory?.known.forgetContent(id);
-		this.endStartedNow(id);
+		this.reportIfStartedNow(id);
 		this.submission.add({ ...fact, report });
 		this.submission.circuitBreaker.count(fact);
 		// The outcome is unset if a later document with this ID is on its way.

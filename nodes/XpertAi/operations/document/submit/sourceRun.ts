@@ -120,7 +120,7 @@ export class SourceRun {
 	async stop(): Promise<void> {
 		await this.processing?.startRemaining();
 		this.outcomes.handleEnded();
-		this.outcomes.endAllStartedNow();
+		this.outcomes.reportStartedNowAsUnchanged();
 	}
 
 	/** Whether the processing could not be started or followed. */

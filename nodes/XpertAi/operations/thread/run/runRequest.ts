@@ -253,7 +253,7 @@ const isEmptyValue = (value: unknown): boolean =>
 const LOOP_OVER_ITEMS = 'n8n-nodes-base.splitInBatches';
 
 /** The output of a Chat Trigger. */
-const chatMessage = z.object({ sessionId: z.string().trim().min(1).or(z.number()) });
+const chatTriggerOutput = z.object({ sessionId: z.string().trim().min(1).or(z.number()) });
 
 /**
  * The session ID of the chat message that started the execution.
@@ -273,5 +273,5 @@ export function chatSessionOf({ context, index }: Item): string | number | null 
 	const outputs = chatTriggers.map(({ name }) => outputOf(name));
 	const startedBy = outputs.find(({ isExecuted }) => isExecuted);
 	if (!startedBy) return undefined;
-	return chatMessage.safeParse(startedBy.first()?.json).data?.sessionId ?? null;
+	return chatTriggerOutput.safeParse(startedBy.first()?.json).data?.sessionId ?? null;
 }
