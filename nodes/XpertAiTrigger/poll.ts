@@ -122,6 +122,7 @@ export async function pollSince(
 	const handled = [...newDone, ...notSelected];
 	const next = nextMemory(latest, memory, found, { wanted, handled, postponed });
 	Object.assign(stored, next);
+	// A handled change has no `json` if its conversation does not match `onlyWith`.
 	const items = newDone.flatMap(({ json }) => (json ? [{ json }] : []));
 	if (items.length > 0) return [items];
 	// A poll with progress must not throw: some versions of n8n would drop the stored data.

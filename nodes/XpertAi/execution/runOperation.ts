@@ -188,7 +188,7 @@ async function answersFor(item: Item, operation: DeclaredOperation): Promise<Ope
 	const paths = pathsOf(item, operation);
 	for (const [name, options] of Object.entries(identifying))
 		throwIfPartMissing(item, name, options);
-	const timeoutMs = item.setting('options.timeout', timeoutSeconds, initialTimeout) * 1000;
+	const timeoutMs = item.setting('options.timeout', timeoutSchema, initialTimeout) * 1000;
 	// Checks all bodies before the first request, so that an item with an invalid body sends nothing.
 	const { bodies, fieldNames } = requestBodies(item, operation);
 	const file = operation.body?.isForm
@@ -281,7 +281,7 @@ export function bodyOf(item: Item, body: OperationBody, reserved = body.reserved
 const MAX_TIMEOUT_SECONDS = 2_147_483;
 
 /** The schema of a timeout in seconds, within the limits of the HTTP client and of Node.js timers. */
-export const timeoutSeconds = z.number().positive().min(0.001).max(MAX_TIMEOUT_SECONDS);
+export const timeoutSchema = z.number().positive().min(0.001).max(MAX_TIMEOUT_SECONDS);
 
 /** The path values of each request. A long list of IDs needs several requests. */
 function pathsOf(item: Item, { path: template }: DeclaredOperation) {

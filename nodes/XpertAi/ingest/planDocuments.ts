@@ -14,7 +14,7 @@ export interface CompareOptions {
 	 */
 	statusesOf: (ids: string[]) => Promise<Statuses>;
 	/** Whether documents must be processed. If false, storing is enough. */
-	processed: boolean;
+	mustBeProcessed: boolean;
 	/** Whether the last run only stored documents, and started no processing. */
 	onlyStored?: boolean;
 	/** Whether to send all documents, even unchanged ones. */
@@ -37,7 +37,7 @@ export type Standing = 'new' | 'changed' | 'back' | 'unchanged' | 'older' | 'gon
 export interface Compared<Report> {
 	document: ReadyDocument<Report>;
 	standing: Exclude<Standing, 'gone'>;
-	/** The processing status of an unchanged document. Unset if `processed` is false, or if no status was fetched. */
+	/** The processing status of an unchanged document. Unset if `mustBeProcessed` is false, or if no status was fetched. */
 	status?: ProcessingStatus;
 }
 
@@ -104,13 +104,13 @@ class Comparing<Report> {
 	async compareHeld(): Promise<void> {
 		const { held, options } = this;
 		if (held.size === 0) return;
-		const { memory, processed, statusesOf } = options;
+		const { memory, mustBeProcessed, statusesOf } = options;
 		const { statuses, failure } = await statusesOf([...held.keys()]);
 		for (const [id, document] of held) {
 			const status = statuses.get(id);
 			if (processingState(status) === 'finish') memory.markProcessed(id);
 			if (isUpToDate(id, status, failure, options))
-				this.compared.push({ document, standing: 'unchanged', ...(processed && { status }) });
+				this.compared.push({ document, standing: 'unchanged', ...(mustBeProcessed && { status }) });
 			else {
 				memory.forgetContent(id);
 				this.compared.push({ document, standing: 'back' });
@@ -136,14 +136,14 @@ function isUpToDate(
 	id: string,
 	status: ProcessingStatus | undefined,
 	failure: Failure | undefined,
-	{ memory, onlyStored, processed }: CompareOptions,
+	{ memory, onlyStored, mustBeProcessed }: CompareOptions,
 ): boolean {
 	if (!status) {
 		// Without a failure, the server does not have the document. With a failure, only the memory can tell.
 		if (!failure) return false;
-		return processed ? memory.isProcessed(id) : memory.isContentKnown(id);
+		return mustBeProcessed ? memory.isProcessed(id) : memory.isContentKnown(id);
 	}
-	if (!processed) return true;
+	if (!mustBeProcessed) return true;
 	const state = processingState(status);
 	if (state === 'finish' || state === 'running') return true;
 	// Without processing, a document is up to date only if the last run merely stored it. If an earlier run has processed

@@ -119,7 +119,7 @@ const isNumber = (value: unknown) => typeof value === 'number' && !Number.isNaN(
 export const hasLostDigits = (value: unknown) =>
 	Number.isInteger(value) && !Number.isSafeInteger(value);
 
-/** Whether a value has a visible character, or is an object or list with content, which may have no text. */
+/** Whether a value has a visible character. A filled object or list counts, because it may have no text of its own. */
 const hasVisibleCharacter = (value: unknown) =>
 	isCollection(value) ? !isEmpty(value) : /[^\s\p{Cc}\p{Cf}]/u.test(String(value));
 

@@ -133,8 +133,8 @@ async function openForCredential(client: Client, keyed: KeyedConversation): Prom
 }
 
 /**
- * Returns why a thread cannot be read. Reads a thread that seems to be missing twice, because two owners would share a
- * thread that exists.
+ * Returns why a thread cannot be read; undefined if it can be read. If the thread seems to be missing, reads it once more.
+ * Otherwise, the caller could create a conversation on an existing thread of another owner.
  */
 async function confirmedReadFailure(
 	client: Client,

@@ -7,7 +7,7 @@ export interface Turn {
 	/** Whether the turn has reached the head of the queue. */
 	isReached: boolean;
 	/** Resolves when the turn reaches the head of the queue. */
-	reached: Promise<void>;
+	untilReached: Promise<void>;
 	/** Removes the turn from the queue. */
 	end: () => void;
 }
@@ -21,9 +21,9 @@ export function takeTurn(threadId: string): Turn {
 	let end!: () => void;
 	const ended = new Promise<void>((resolve) => (end = resolve));
 	const isReached = earlierTurns === undefined;
-	const turn = { isReached, reached: Promise.resolve(earlierTurns), end };
+	const turn = { isReached, untilReached: Promise.resolve(earlierTurns), end };
 	// Waits for the earlier turns first: this turn can end before it reaches the head of the queue.
-	const allTurns = turn.reached.then(async () => {
+	const allTurns = turn.untilReached.then(async () => {
 		turn.isReached = true;
 		await ended;
 		const isLast = queues.get(threadId) === allTurns;
@@ -41,7 +41,7 @@ export function takeTurn(threadId: string): Turn {
 export async function waitForTurn(turn: Turn, client: Client, whenBusy: Run['whenBusy']) {
 	if (turn.isReached || whenBusy === 'run') return undefined;
 	if (whenBusy === 'fail') return busy();
-	await waitAtMost(client, Infinity, turn.reached);
+	await waitAtMost(client, Infinity, turn.untilReached);
 	if (client.signal?.aborted) return executionStopped();
 	return turn.isReached ? undefined : stillBusy();
 }

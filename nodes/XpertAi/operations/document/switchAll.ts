@@ -6,7 +6,7 @@ import { keyOf, sourceNameAndShard } from '../../execution/identity';
 import type { Item } from '../../execution/item';
 import type { Execution } from '../../execution/operation';
 import { addHints, mayContinue } from '../../execution/outputs';
-import { timeoutSeconds } from '../../execution/runOperation';
+import { timeoutSchema } from '../../execution/runOperation';
 import { SourceMemory } from '../../ingest/memory';
 import { fetchStatuses } from '../../ingest/statuses';
 import { switchDocuments } from '../../ingest/switchDocuments';
@@ -106,7 +106,7 @@ async function switchGroup(
 ): Promise<{ outcomes: Outcomes; failure?: Failure }> {
 	const { context, connection } = first;
 	const [{ knowledgebaseId = '', sourceName = '' } = {}] = documents;
-	const timeoutMs = first.setting('options.timeout', timeoutSeconds) * 1000;
+	const timeoutMs = first.setting('options.timeout', timeoutSchema) * 1000;
 	const limits = { timeoutMs, retryLimits: SINGLE_LIMITS };
 	const signal = cancelSignal(context);
 	const routes = knowledgebaseRoutes(knowledgebaseId, connection.send, limits, signal);

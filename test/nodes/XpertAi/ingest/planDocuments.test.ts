@@ -61,14 +61,14 @@ async function sift(
 	documents: Array<ReadyDocument<number>>,
 	memory: Fingerprints,
 	server: Server,
-	{ processed = true, ...more }: Partial<CompareOptions> = {},
+	{ mustBeProcessed = true, ...more }: Partial<CompareOptions> = {},
 ) {
 	const unchanged: Array<[string | undefined, string | null | undefined]> = [];
 	const sent: Array<string | undefined> = [];
 	const { asked, statusesOf } = answering(server);
 	const older: Array<string | undefined> = [];
 	const groups = chunk(documents, 3);
-	const all = compareDocuments(groups, { memory, processed, statusesOf, ...more });
+	const all = compareDocuments(groups, { memory, mustBeProcessed, statusesOf, ...more });
 	for await (const compared of all)
 		for (const { document: one, standing, status } of compared)
 			if (standing === 'unchanged') unchanged.push([nameOf(one), status?.status]);
@@ -89,7 +89,7 @@ describe('without processing', () => {
 			documents,
 			memory,
 			{ has: { a: null, b: null, c: null } },
-			{ processed: false },
+			{ mustBeProcessed: false },
 		);
 		expect(sent).toEqual(['b', 'c', 'd']);
 		expect(unchanged).toEqual([['a', undefined]]);
@@ -208,7 +208,7 @@ describe('when statuses cannot be read', () => {
 
 	it('stored documents count as present without processing', async () => {
 		const { unchanged } = await sift([document('a')], knowing(['a']), broken, {
-			processed: false,
+			mustBeProcessed: false,
 		});
 		expect(unchanged).toEqual([['a', undefined]]);
 	});
@@ -242,7 +242,7 @@ describe('a plan', () => {
 		}));
 		const { asked, statusesOf } = answering({ has });
 		const told: Array<[string | undefined, string]> = [];
-		const settings = { memory, processed: true, onlyStored: true, statusesOf };
+		const settings = { memory, mustBeProcessed: true, onlyStored: true, statusesOf };
 		for await (const { document: one, plan } of planDocuments(chunk(documents, 3), settings))
 			told.push([nameOf(one), plan]);
 		expect(Object.fromEntries(told)).toEqual(Object.fromEntries(plans));
@@ -256,7 +256,7 @@ describe('a plan', () => {
 			const { asked, statusesOf } = answering({ has: {} });
 			const given = range(IDS_PER_ADDRESS + more).map((at) => document(`${at}`));
 			const told: unknown[] = [];
-			const settings = { memory: new Fingerprints(), processed: true, statusesOf };
+			const settings = { memory: new Fingerprints(), mustBeProcessed: true, statusesOf };
 			for await (const { document: one, plan } of planDocuments(chunk(given, 50), settings))
 				told.push([one, plan]);
 			expect(told).toEqual(given.map((one) => [one, 'new']));

@@ -9,7 +9,7 @@ import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import type { AnswerOutput } from '../../../execution/outputs';
 import { Reader } from '../../../execution/reader';
-import { timeoutSeconds } from '../../../execution/runOperation';
+import { timeoutSchema } from '../../../execution/runOperation';
 import type { MemoryPlace } from '../../../ingest/memory';
 import { derivedId } from '../../../payloads/ids';
 import { finite } from '../../../payloads/schemas';
@@ -44,7 +44,7 @@ export const submitParameters = z.object({
 		retryMinutes: minutes,
 		/** The run stops sending after this number of consecutive failures with the same reason. 0 means no limit. */
 		stopAfterFailures: finite.int().min(0),
-		timeout: timeoutSeconds,
+		timeout: timeoutSchema,
 	}),
 });
 

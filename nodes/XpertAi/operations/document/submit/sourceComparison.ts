@@ -82,7 +82,7 @@ export class SourceComparison {
 		const { process, remembers, resendAll } = submission.settings;
 		return {
 			memory: memory.known,
-			processed: process ?? !memory.onlyStored,
+			mustBeProcessed: process ?? !memory.onlyStored,
 			onlyStored: memory.onlyStored,
 			resends: resendAll || !remembers,
 			statusesOf: async (ids: string[]) => await this.statusesOf(ids),

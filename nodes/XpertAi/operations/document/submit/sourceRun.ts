@@ -32,7 +32,7 @@ export class SourceRun {
 	readonly memoryRoutes: ReturnType<typeof knowledgebaseRoutes>;
 	/** Starts and follows the processing on the server. Unset if this run starts no processing. */
 	readonly processing?: Processing;
-	/** Compares the documents with those of earlier runs. Unset until then, and if this run compares nothing. */
+	/** Compares the documents with those of earlier runs. Unset before the comparison, and if nothing is compared. */
 	comparison?: SourceComparison;
 	private readonly outcomes: SourceOutcomes;
 
@@ -145,6 +145,7 @@ export class SourceRun {
 		const memory = this.newMemory();
 		this.memory = memory;
 		if (submission.settings.remembers) await memory.open('to read');
+		// The memory could not be read. The queue is empty after this, so the loop below gets no documents.
 		if (memory.sendFailure) this.failQueuedItems(memory.sendFailure);
 		const { holder } = memory;
 		if (holder) {

@@ -107,7 +107,7 @@ async function outputOf(
 	const { item, request, isReply, waits } = asked;
 	const chat = waits ? chatOf(item, request) : undefined;
 	try {
-		// Recorded before; thrown for the output of the item.
+		// `executeAsking` has recorded this error. It is thrown here, so that the item gets its output below.
 		if (isError(request)) throw request;
 		return item.output(await executeRun(request, turn, chat));
 	} catch (caught) {

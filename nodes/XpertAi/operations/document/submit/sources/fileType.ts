@@ -36,7 +36,7 @@ export function detectFormat(
 	// Some PDFs have extra bytes before `%PDF-`. Text files may mention `%PDF-`.
 	if (bytes.includes('%PDF-') && !(named.isText && readsAsText)) return { extension: 'pdf' };
 	const [, oldExtension] = /\.(doc|ppt|xls)$/i.exec(fileName) ?? [];
-	// All these formats begin as a ZIP file, so the name or the MIME type must tell which one it is.
+	// All `ZIP_FORMATS` begin as a ZIP file, so the name or the MIME type must tell which one it is.
 	if (bytes.startsWith('PK')) {
 		const newExtension = oldExtension && `${oldExtension.toLowerCase()}x`;
 		const likely = compact([named.extension, fileType('', mimeType).extension, newExtension]);

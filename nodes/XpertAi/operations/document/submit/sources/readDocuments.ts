@@ -4,7 +4,7 @@ import { checkedKey, keyIfGiven, readVersion, wantsVersion } from '../../../../e
 import type { Item } from '../../../../execution/item';
 import { SOURCES, type SourceValue } from '../fields';
 import { readAddress, stableAddress } from './addresses';
-import { readFields } from './mappedFields';
+import { readFields } from './mappedDocument';
 import { pathOfFile, readFile } from './files';
 import {
 	type FoundDocument,

@@ -180,7 +180,7 @@ describe('work of several calls, as executions of one process make them', () => 
 			const work = pieces.map(({ thread, turns }) => ({
 				threadId: thread,
 				run: async (turn?: Turn) => {
-					await turn?.reached;
+					await turn?.untilReached;
 					if (thread !== undefined && underWay.includes(thread)) overlaps += 1;
 					started.push({ call, thread });
 					underWay.push(thread);
@@ -225,7 +225,7 @@ describe('work of several calls, as executions of one process make them', () => 
 		await flush();
 		expect(last.isReached).toBe(false);
 		first.end();
-		await last.reached;
+		await last.untilReached;
 		expect(last.isReached).toBe(true);
 		last.end();
 		await flush();
@@ -236,7 +236,7 @@ describe('work of several calls, as executions of one process make them', () => 
 it('a turn that ends leaves its place to the next, behind whom others wait', async () => {
 	const [first, second] = [takeTurn('t'), takeTurn('t')];
 	first.end();
-	await second.reached;
+	await second.untilReached;
 	await flush();
 	const third = takeTurn('t');
 	expect(third.isReached).toBe(false);
