@@ -47,6 +47,7 @@ async function said(operation: OperationById, failingPath: string, failing: obje
 			fields: runByIdFields,
 			connection: { ...unconnected, send },
 			methods: {
+				addExecutionHints: () => undefined,
 				continueOnFail: () => false,
 				getExecutionCancelSignal: () => undefined,
 				getParentNodes: () => [],
