@@ -7,7 +7,7 @@ import type {
 } from 'n8n-workflow';
 
 import { booleanField, textField } from '../nodes/XpertAi/execution/fields';
-import { BASE_URL, SECURE_START, tokenOf } from '../nodes/XpertAi/transport/credential';
+import { BASE_URL_PATTERN, SECURE_START, tokenOf } from '../nodes/XpertAi/transport/credential';
 
 /**
  * The expression for the server address in the credential test. An expression cannot call functions of the node, so this
@@ -15,7 +15,7 @@ import { BASE_URL, SECURE_START, tokenOf } from '../nodes/XpertAi/transport/cred
  * nothing and reports status 405. `TEST_MESSAGES` has a message for this status.
  */
 const TEST_BASE_URL = `={{ ((text, allowInsecureHttp) => {
-	const [, start, path] = ${BASE_URL}.exec(text) ?? [];
+	const [, start, path] = ${BASE_URL_PATTERN}.exec(text) ?? [];
 	const isSafe = allowInsecureHttp || ${SECURE_START}.test(text);
 	return start && isSafe ? start + path : 'data:,';
 })(String($credentials.baseUrl ?? '').trim(), $credentials.allowInsecureHttp === true) }}`;

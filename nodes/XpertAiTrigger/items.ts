@@ -70,7 +70,7 @@ export async function makeItems(
 /** The messages of a thread, or the reason why they could not be read. */
 type ThreadMessages = { messages?: ThreadMessage[]; notRead?: string };
 
-/** Reads the messages of a thread (E15). */
+/** Reads the messages of a thread (E15). Without a thread ID, reads nothing and returns no messages. */
 async function readMessages(send: Send, threadId?: string): Promise<ThreadMessages> {
 	if (!threadId) return { messages: [] };
 	const { answer, failure } = await readThread({ send, clock: systemClock }, threadId);

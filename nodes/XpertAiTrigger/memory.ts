@@ -21,7 +21,7 @@ import {
  * - `known`: changes that were read, with times from `again` on. The node does not emit the handled ones again.
  *
  * The next poll reads the changes between `again` and `since` once more, because changes can become visible late.
- * After a poll, `again` is at most the previous `since` minus `OVERLAP_MS`. It never moves back.
+ * After a poll, `again` is at most the previous `since` minus `OVERLAP_MS`. Only `correctMemory` moves it back.
  * Neither time advances past the oldest unhandled change.
  * Both times use the server's clock, because the clock of the n8n machine may be wrong.
  */
@@ -57,7 +57,7 @@ const storedMemory = z.object({
 });
 
 /**
- * Returns the stored memory of the server `watched`. If one of the two times is corrupt, the other one replaces it.
+ * Returns the stored memory of the server `watched`. If one of the two times is corrupt, it is derived from the other.
  *
  * @returns `undefined` if the memory belongs to another server, or if both times are corrupt
  */
@@ -132,7 +132,10 @@ function triedChanges(memory: Memory, changes: Change[], postponed: Change[]): M
 
 const toKnown = ({ id, at }: Change): Memory['known'][number] => ({ id, at });
 
-/** Fetches the newest changes. Returns the server's time, and the time from which to read changes (`start`). */
+/**
+ * Fetches the newest changes. Returns the server's time (if unknown, the newest time of a change), and the time from which
+ * to read changes: `start` is `OVERLAP_MS` before the newest change whose time is not in the future.
+ */
 async function readStart(fetchChanges: FetchChanges<Change>) {
 	const page = await fetchChanges({ order: 'DESC', limit: PAGE_SIZE });
 	const times = validTimes(page.changes);
@@ -170,6 +173,7 @@ export async function correctMemory(
 	{ changes, serverTime }: Page<Change>,
 ): Promise<Memory | undefined> {
 	const isPlausible = (time: number) => memory.since <= time + OVERLAP_MS;
+	// Without the server's time, changes from `again` on show that the memory is not ahead of the server.
 	if (serverTime === undefined ? changes.length > 0 : isPlausible(serverTime)) return undefined;
 	const newest = await readStart(fetchChanges);
 	if (isPlausible(newest.serverTime)) return undefined;

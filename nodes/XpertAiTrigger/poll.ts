@@ -18,7 +18,7 @@ import {
 	readMemory,
 	triesOf,
 } from './memory';
-import { type ConversationChange, searchChanges } from './search';
+import { type ConversationChange, changesFetcher } from './search';
 
 /**
  * Reads the parameters of the trigger.
@@ -53,7 +53,7 @@ async function pollContext(context: IPollFunctions) {
 		 * Fetches the changes with all assistants. So the memory fits any selection: after the user selects another assistant,
 		 * polls continue where the last one ended.
 		 */
-		fetchChanges: searchChanges(context, send),
+		fetchChanges: changesFetcher(context, send),
 		/** The server that the memory belongs to. */
 		watched: server,
 		/** The node's static data in n8n, which holds the memory. */
@@ -95,7 +95,13 @@ const wantedChanges = (changes: ConversationChange[], settings: TriggerSettings)
 
 const isSameId = (a?: string, b?: string) => a?.toLowerCase() === b?.toLowerCase();
 
-/** Runs a poll with the memory of earlier polls. */
+/**
+ * Runs a poll with the memory of earlier polls. If the memory must be corrected, stores the corrected memory and reads
+ * again.
+ *
+ * @returns the items of new changes; null if there are none
+ * @throws NodeApiError if a request failed and the poll made no progress
+ */
 export async function pollSince(
 	memory: Memory,
 	polling: Polling,
@@ -154,7 +160,7 @@ async function findChanges(memory: Memory, polling: Polling): Promise<Reading<Co
  */
 async function newestItem(polling: PollContext): Promise<IDataObject> {
 	const { context, settings, send } = polling;
-	const fetchChanges = searchChanges(context, send, settings.assistantId);
+	const fetchChanges = changesFetcher(context, send, settings.assistantId);
 	const { changes } = await fetchChanges({ order: 'DESC', limit: PAGE_SIZE });
 	for (const change of orderBy(wantedChanges(changes, settings), 'at', 'desc')) {
 		// All tries count as used, so nothing is postponed: an unreadable thread gives an item without messages.

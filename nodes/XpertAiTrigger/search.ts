@@ -56,7 +56,7 @@ const searchAnswer = z
  * @param xpertId the assistant of the conversations; default all assistants
  * @returns a function that throws NodeApiError if the request fails
  */
-export function searchChanges(
+export function changesFetcher(
 	context: IPollFunctions,
 	send: Send,
 	xpertId?: string,

@@ -4,7 +4,7 @@ import { derivedId } from '../payloads/ids';
 import {
 	ageOf,
 	countRejection,
-	createLockRecord,
+	createOrRetitleLockRecord,
 	deleteLockRecord,
 	isJustCreated,
 	type LockRecord,
@@ -130,7 +130,7 @@ function stopwatch(clock: Clock) {
 /** Creates the record of a lock. `ageMs` returns the milliseconds since the first request. */
 async function create(client: Client, id: string) {
 	const ageMs = stopwatch(client.clock);
-	return { ...(await createLockRecord(client, id, `n8n ${randomUUID()}`)), ageMs };
+	return { ...(await createOrRetitleLockRecord(client, id, `n8n ${randomUUID()}`)), ageMs };
 }
 
 /** The ID of the lock record of a thread. Upper and lower case of the thread ID do not matter. */

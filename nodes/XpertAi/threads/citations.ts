@@ -5,7 +5,7 @@ export type CitationStyle = 'numbers' | 'asWritten' | 'none';
 
 /* The lengths in these patterns are limited, so that matching takes linear time. */
 
-/** One character of a label, also escaped. */
+/** One character of a label, which can be escaped with a backslash. */
 const CHARACTER = String.raw`(?:\\.|[^[\]\\\n])`;
 
 /** The label of a link. Can contain pairs of brackets. */
@@ -56,7 +56,7 @@ export class Citations {
 		private readonly style: CitationStyle,
 	) {}
 
-	/** @returns the whole text with its links in the chosen style */
+	/** Returns a text with its links in the chosen style. Adds the numbers of the linked passages to `cited`. */
 	rewrite(text: string) {
 		return text.replace(LINK, (link, space: string, label = '', linked?: string, bare?: string) => {
 			const number = this.sources.numberOf(linked ?? bare ?? '');

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { lenientText } from '../payloads/schemas';
-import { cachedByAccount } from '../transport/accounts';
+import { cachedByAccount } from '../transport/accountCache';
 import { anyAnswer } from '../transport/answer';
 import { buildPath } from '../transport/api';
 import { type ApiClient, call } from '../transport/call';
@@ -24,11 +24,11 @@ export type LockRecord = z.infer<typeof lockRecord>;
 
 /**
  * Creates the record of a lock, or changes the title of an existing record. A retry sends the same title, so the server
- * does not write the record again, and equal times still show that this call has created the record.
+ * does not write the record again, and `isJustCreated` stays true if this call has created the record.
  *
  * @param title must be new for each call. With an equal title, an existing record would look just created.
  */
-export async function createLockRecord(client: ApiClient, id: string, title: string) {
+export async function createOrRetitleLockRecord(client: ApiClient, id: string, title: string) {
 	return await call(client, {
 		method: 'POST',
 		path: '/conversations',
@@ -63,11 +63,11 @@ export async function deleteLockRecord(client: ApiClient, id: string, timeoutMs 
 	});
 }
 
-/** Whether the request that returned this record has created it. Any later request moves `updatedAt`. */
+/** Whether the request that returned this record has created it. A later change of the title moves `updatedAt`. */
 export const isJustCreated = ({ createdAt, updatedAt }: LockRecord) =>
 	createdAt !== undefined && createdAt === updatedAt;
 
-/** The age of a record in milliseconds, by the clock of the server. NaN without valid times. */
+/** The age of a record at its last change, in milliseconds by the clock of the server. NaN without valid times. */
 export const ageOf = ({ createdAt = '', updatedAt = '' }: LockRecord) =>
 	Date.parse(updatedAt) - Date.parse(createdAt);
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { cachedByAccount } from '../transport/accounts';
+import { cachedByAccount } from '../transport/accountCache';
 import { type ApiClient, call, FOREIGN_PAUSE_MS } from '../transport/call';
 import { type Failure, isTokenRejected } from '../transport/failure';
 import { type ConversationFacts, readConversation, searchConversations } from './conversation';

@@ -240,6 +240,7 @@ export class RunEvents {
 		const last = this.parts.at(-1);
 		const isNew = this.answerId !== part.id;
 		// Stored messages contain a line break after a sub-agent's text. Streams do not.
+		// A part that `addSubAgentText` created has `data`, but no `executionId`.
 		const isAfterSubAgent = this.isStoredMessage && last?.data !== undefined && !last.executionId;
 		const own = isAfterSubAgent ? text.replace(/^\n/, '') : text;
 		if (isNew) this.parts.push({ ...part, text: own });

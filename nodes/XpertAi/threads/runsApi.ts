@@ -92,7 +92,7 @@ export const newestRun = (runs: RunRecord[]): RunRecord | undefined =>
 export const runSortKey = ({ created_at: startedAt, run_id: id }: RunRecord): string =>
 	`${startedAt} ${id}`;
 
-/** Maximum number of attempts to start a run. The number is low, so that users learn of an outage soon. */
+/** Maximum number of attempts to start a run: more than for other calls, but few enough to report an outage soon. */
 export const START_TRIES = 5;
 
 /**

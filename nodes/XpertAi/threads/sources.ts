@@ -18,7 +18,10 @@ export function sourcesOf(parts: Part[], earlier: Part[] = []): Sources {
 	return sources;
 }
 
-/** Removes the links to passages from a text, where nothing beside it could tell what a number means. */
+/**
+ * Removes the links to passages from a text, but keeps document names. For outputs that do not list the sources, where a
+ * number would mean nothing.
+ */
 export const withoutLinks = (text: string): string =>
 	new Citations(new Sources(), 'none').rewrite(text);
 
@@ -67,7 +70,7 @@ const searchResult = z.union([
 
 /** A passage that the run found or cited. */
 export interface Source extends Passage {
-	/** The place of the passage's first citation in the texts of the run, from 1. Uncited passages come last. */
+	/** Counts from 1, in the order of the first citations in the texts of the run. Uncited passages come last. */
 	number: number;
 	/** Whether the answer links to the passage. */
 	cited: boolean;

@@ -9,7 +9,7 @@ import { sanitize } from '../transport/sanitize';
  * (`test/recordings/one-key-cancel-ends-both.json`). Includes tasks without a `call`, e.g. tasks that wait for a second
  * decision after a change of the arguments (`test/recordings/decisions.json`).
  *
- * @returns the `tasks`, and whether all given tasks are leftovers (`isLeftOver`)
+ * @returns the `tasks`, and `isLeftOver`: whether tasks were given, but all are leftovers
  */
 export function waitingTasksIn(all: unknown[] = []) {
 	const isLeftOver = (task: unknown) => get(task, 'name') === '__start__' && mayBeLeftOver(task);

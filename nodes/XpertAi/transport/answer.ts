@@ -15,7 +15,7 @@ import { cleanAnswer, type Redact, titleOf } from './sanitize';
  *
  * @param body as received. A body that is not text is returned unchanged.
  * @param redact redacts the error texts in JSON (see `cleanAnswer`); default no redaction
- * @returns the JSON value without `credentials` keys; undefined for blank text. Text that is not JSON stays unchanged.
+ * @returns the JSON value, cleaned by `cleanAnswer`; undefined for blank text. Text that is not JSON stays unchanged.
  */
 export function parseAnswer(body: unknown, redact: Redact = (text) => text): unknown {
 	if (typeof body !== 'string') return body;
@@ -110,7 +110,8 @@ export function unreadableReason(answer: unknown, form: 'json' | 'text'): string
 
 /**
  * Returns the status of a failure that a 2xx answer reports in its body: its `statusCode`, or the status of the answer
- * for `success: false`. Only for answers that do not match their schema, because a good record may have such fields.
+ * for `success: false`. Except in `anyAnswer`, only for answers that do not match their schema, because a good record
+ * may have such fields.
  *
  * @returns undefined if the answer reports no failure
  */
@@ -187,7 +188,7 @@ function databaseReason({ code, detail, column, table }: IDataObject): string {
 	return `The server's database refused the data: ${compact(parts).join('; ')}`;
 }
 
-/** Joins a list of texts, or of issues. Returns a single text unchanged, and an empty text for any other value. */
+/** Converts a text, an issue, or a list of these to one text. Any other value becomes an empty text. */
 const textOrList = (value: unknown) => castArray(value).map(issueText).filter(isString).join('; ');
 
 /** Converts an issue of a validator, such as zod's, to text. Returns any other value unchanged. */

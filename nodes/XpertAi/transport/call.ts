@@ -47,7 +47,7 @@ export type Result<Answer> = {
 	attempts: number;
 	/**
 	 * Whether the server may have processed a failed attempt, or may still process it. A successful retry does not
-	 * reset this field. A cancelled attempt does not set this field (see `isOutcomeUnknown`).
+	 * reset this field. A cancelled attempt and a status 500 do not set it (see `isOutcomeUnknown`).
 	 */
 	mayBeDone: boolean;
 } & (Answered<Answer> | { ok: false; failure: Failure; answer?: undefined });
@@ -113,7 +113,7 @@ function shouldRetry(
 	failure: Failure,
 	before: { repeatable: boolean; isUnconfirmed: boolean; foreignAnswers: number },
 ): boolean {
-	// Otherwise, the server could do the work twice.
+	// With another attempt, the server could do the work twice.
 	if (!before.repeatable && !certainlyNotDone(failure)) return false;
 	// There is probably no Xpert AI server at the Base URL.
 	if (before.foreignAnswers >= MAX_FOREIGN_ANSWERS) return false;

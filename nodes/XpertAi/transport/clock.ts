@@ -44,7 +44,7 @@ export async function loggingProgress<Result>(
 	{ getNode, logger }: Pick<IExecuteFunctions, 'getNode' | 'logger'>,
 ): Promise<Result> {
 	const { name } = getNode();
-	// The last timer outlives `work`. Without this reference, the timer keeps no data of the execution.
+	// The last timer outlives `work`. Clearing this reference frees the data of the execution before the timer ends.
 	let describeWhileRunning: typeof describe | undefined = describe;
 	const scheduleLog = (minutes: number) =>
 		systemClock.later(MINUTE_MS / 2, () => {

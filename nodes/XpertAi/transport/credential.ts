@@ -11,7 +11,7 @@ import { CREDENTIAL_NAME } from './api';
 export type RequestContext = IExecuteFunctions | ILoadOptionsFunctions | IPollFunctions;
 
 /** The fields of a credential, or only `issue` (the reason why n8n cannot read the credential). */
-export type ReadCredential = ICredentialDataDecryptedObject;
+export type CredentialFields = ICredentialDataDecryptedObject;
 
 /**
  * Reads the credential of the node. Returns an `issue` instead of throwing an error.
@@ -21,7 +21,7 @@ export type ReadCredential = ICredentialDataDecryptedObject;
 export async function readCredential(
 	context: RequestContext,
 	itemIndex?: number,
-): Promise<ReadCredential> {
+): Promise<CredentialFields> {
 	try {
 		return await (context as IExecuteFunctions).getCredentials(CREDENTIAL_NAME, itemIndex);
 	} catch (caught) {
@@ -39,13 +39,13 @@ export type RequestTarget = { root: string; allowedDomains?: string } | { issue:
 const BEFORE_TOKEN = /^(?:Authorization:\s*)?Bearer\s+/i;
 
 /** Returns the token without surrounding blanks and without a copied `Bearer` prefix. */
-export const tokenOf = ({ accessToken }: ReadCredential) =>
+export const tokenOf = ({ accessToken }: CredentialFields) =>
 	String(accessToken ?? '')
 		.trim()
 		.replace(BEFORE_TOKEN, '');
 
 /** Checks a credential. Returns the server address, or the reason (`issue`) to send no request. */
-export function readRequestTarget(credential: ReadCredential): RequestTarget {
+export function readRequestTarget(credential: CredentialFields): RequestTarget {
 	if (typeof credential.issue === 'string') return { issue: credential.issue };
 	const { baseUrl, allowInsecureHttp } = credential;
 	const service = serviceRoot(String(baseUrl ?? ''), allowInsecureHttp === true);
@@ -88,7 +88,7 @@ const plainHost = (host: string) => host.trim().toLowerCase().replace(/\.$/, '')
  * Rejects backslashes, dot segments and user names before the query, because URL parsers disagree about them.
  * The length limit keeps matching fast. The expressions of `XpertAiApi.credentials.ts` also contain this pattern.
  */
-export const BASE_URL =
+export const BASE_URL_PATTERN =
 	/^(?=.{1,2000}$)(https?:\/\/(?:[^\s/\\?#@:%[\]]+|\[[0-9a-f:.]+\])(?::\d*)?)((?:\/(?!(?:\.|%2e){1,2}(?:[/?#]|$))[^\s/\\?#]*)*?)\/*(?:\/api(?:\/ai)?\/*)?(?:[?#]\S*)?$/i;
 
 /**
@@ -121,7 +121,7 @@ const ISSUES = {
  */
 export function serviceRoot(baseUrl: string, allowInsecureHttp: boolean): RequestTarget {
 	const text = baseUrl.trim();
-	const [, start = '', path = ''] = BASE_URL.exec(text) ?? [];
+	const [, start = '', path = ''] = BASE_URL_PATTERN.exec(text) ?? [];
 	// The slash prevents the URL parser from dropping control characters at the end of the Base URL.
 	const url = readUrl(`${start}${path}/`);
 	if (text === '') return { issue: ISSUES.empty };

@@ -72,7 +72,7 @@ export class EventReader {
 		this.length += line.length + 1;
 	}
 
-	/** Returns the event that a blank line ends. Returns undefined if it has no data, as a heartbeat. */
+	/** Returns and clears the event that a blank line ends. Returns undefined if it has no data, like a heartbeat. */
 	private takeEvent(): ServerEvent | undefined {
 		const { id, name } = this;
 		const hasData = this.data.some((line) => line !== '');

@@ -115,7 +115,7 @@ export const isBusy = ({ kind, status, reason = '' }: Failure) =>
 
 /**
  * Whether the server may have processed the request, or may still process it. Always false for the kind `cancelled`, so
- * callers must handle this kind separately.
+ * callers must handle this kind separately. Also false for status 500, which `mayBePartlyDone` covers.
  */
 export function isOutcomeUnknown(failure: Failure): boolean {
 	if (certainlyNotDone(failure)) return false;
@@ -156,7 +156,7 @@ export const isConnectionClosed = ({ kind, code = '' }: Failure) =>
 export const isDuplicate = ({ status, databaseCode }: Failure) =>
 	status === 400 && databaseCode === '23505';
 
-/** Whether the server rejected the content of the request. */
+/** Whether the server rejected the content of the request, or lacks a record that the request names. */
 export const isRejection = (failure: Failure) =>
 	(failure.status === 400 && !isBusy(failure)) ||
 	failure.status === 422 ||

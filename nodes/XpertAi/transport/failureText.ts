@@ -1,7 +1,7 @@
 import { compact } from 'lodash';
 
 import { type Failure, type FailureKind, hasSuccessStatus, isConnectionClosed } from './failure';
-import { CERTIFICATE_REASONS, NETWORK_REASONS, PLAIN_HTTP } from './networkCodes';
+import { CERTIFICATE_REASONS, NETWORK_REASONS, PLAIN_HTTP_ERROR } from './networkCodes';
 import { sanitize } from './sanitize';
 
 /** The advice for each kind of failure. */
@@ -87,12 +87,13 @@ const STATUS_MESSAGES: Record<number, string> = {
 };
 
 const speaksPlainHttp = ({ kind, code, reason = '' }: Failure) =>
-	kind === 'network' && PLAIN_HTTP.test(`${code} ${reason}`.replace(/ /g, '_').toUpperCase());
+	kind === 'network' && PLAIN_HTTP_ERROR.test(`${code} ${reason}`.replace(/ /g, '_').toUpperCase());
 
 /**
- * Describes what the user can do. Includes the wait time that the server asks for.
+ * Describes what the user can do, or says that the server does not offer the operation. Includes the wait time that the
+ * server asks for. Empty if there is nothing to say.
  *
- * @param advice replaces the general advice
+ * @param advice replaces the general advice; has no effect if the server does not offer the operation
  */
 export function failureDescription(failure: Failure, advice = generalAdvice(failure)): string {
 	const { status, reason = '', retryAfterMs } = failure;

@@ -1,4 +1,4 @@
-/** Reasons for a rejected certificate, each with its error codes of Node.js (https://nodejs.org/api/tls.html). */
+/** Reasons for a rejected certificate, by error code of Node.js (https://nodejs.org/api/tls.html). */
 export const CERTIFICATE_REASONS = new Map(
 	(
 		[
@@ -68,7 +68,7 @@ export const NETWORK_REASONS = new Map([
 const TLS_CODE = /^(EPROTO|ERR_TLS_.+|CERT_.+)$/;
 
 /** Matches the TLS errors that occur when a server answers in plain HTTP. */
-export const PLAIN_HTTP = /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG/;
+export const PLAIN_HTTP_ERROR = /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG/;
 
 export const failsTls = (code: string) =>
-	CERTIFICATE_REASONS.has(code) || TLS_CODE.test(code) || PLAIN_HTTP.test(code);
+	CERTIFICATE_REASONS.has(code) || TLS_CODE.test(code) || PLAIN_HTTP_ERROR.test(code);

@@ -10,7 +10,7 @@ import type {
 import { readResponse, type AnswerSchema, type Answered, type FailureDetails } from './answer';
 import { API_ROOT, CREDENTIAL_NAME } from './api';
 import { readCredential, readRequestTarget, tokenOf } from './credential';
-import type { ReadCredential, RequestContext, RequestTarget } from './credential';
+import type { CredentialFields, RequestContext, RequestTarget } from './credential';
 import type { Failure } from './failure';
 import { readStream, type EventStream } from './eventStream';
 import { closeFiles } from './multipart';
@@ -50,7 +50,7 @@ export const connectionOf = async (context: RequestContext): Promise<Connection>
 	connect(await readCredential(context), context);
 
 /** Returns the connection of a credential. Requests never follow redirects, so that no other server gets the token. */
-function connect(credential: ReadCredential, context: RequestContext) {
+function connect(credential: CredentialFields, context: RequestContext) {
 	const target = readRequestTarget(credential);
 	const token = tokenOf(credential);
 	const redact = redactor(token);
@@ -132,7 +132,11 @@ async function sendOnce(
 
 type ErrorResponse = Partial<{ status: number; statusText: string; headers: IDataObject }>;
 
-/** Returns an error response whose body could not be read, with an empty body. */
+/**
+ * Returns an error response whose body could not be read, with an empty body.
+ *
+ * @returns undefined if the error contains no response with a status from 400
+ */
 function unreadErrorResponse(error: unknown): IN8nHttpFullResponse | undefined {
 	const { status = 0, statusText, headers } = get(error, 'cause.response', {}) as ErrorResponse;
 	if (status < 400) return undefined;
@@ -191,6 +195,7 @@ export async function connectionsOf(context: IExecuteFunctions): Promise<Connect
 /**
  * Whether fields of the credential are expressions, or the credential cannot be read. Reads the credential with an object
  * in place of the item index. To resolve an expression, n8n looks up the item and so converts this object to a number.
+ * If the credential cannot be read, the message of `readCredential` converts the object, too.
  */
 async function hasExpressions(context: IExecuteFunctions): Promise<boolean> {
 	let isIndexUsed = false;

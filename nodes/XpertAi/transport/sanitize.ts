@@ -8,7 +8,10 @@ const MAX_LENGTH = 500;
 /** Redacts secrets in the words of a server: the token of the credential, and other tokens after `Bearer`. */
 export interface Redact {
 	(words: string): string;
-	/** Redacts only the token of the credential, for results of tools, which workflows use. Default: the function itself. */
+	/**
+	 * Redacts only the token of the credential. Used for the results of tools, because workflows need all other text
+	 * unchanged. Default: the function itself.
+	 */
 	token?: (text: string) => string;
 }
 
@@ -80,16 +83,17 @@ const ERROR_TEXT_KEYS = /^(?:error|processMsg|embeddingRebuildError)$/;
  * The prefix of texts that the node stores in the `processMsg` of documents. These texts are not redacted, because the
  * node must read them unchanged.
  */
-export const OWN_NOTE = 'n8n-memory-';
+export const OWN_NOTE_PREFIX = 'n8n-memory-';
 
-/** Keys whose values belong to the user: of a document, of the store, and of the call of a tool. */
+/** Keys whose values belong to the user: `args` of a tool call, `metadata` of a document, and `value` of the store. */
 const USER_KEYS = /^(?:args|metadata|value)$/;
 
 /** Where a field of an answer is. Decides how its value is cleaned. */
 interface FieldPlace {
 	/** The key of the field. For an entry of a list, the key of the list. */
 	key: string;
-	isErrorText: boolean;
+	/** Whether the field or an outer field has a key of error texts. `isErrorText` makes exceptions. */
+	hasErrorKey: boolean;
 	isMetadata: boolean;
 	/** Whether the field or an outer field is one of `USER_KEYS`. */
 	isUserData: boolean;
@@ -98,7 +102,7 @@ interface FieldPlace {
 
 const ROOT_PLACE: FieldPlace = {
 	key: '',
-	isErrorText: false,
+	hasErrorKey: false,
 	isMetadata: false,
 	isUserData: false,
 	isOfTool: false,
@@ -136,9 +140,9 @@ function placeOf(key: string, record: Record<string, unknown>, outer: FieldPlace
 	const isTaskName = outer.key === 'tasks' && key === 'name';
 	return {
 		key: Array.isArray(record) ? outer.key : key,
-		isErrorText: outer.isErrorText || isTaskName || ERROR_TEXT_KEYS.test(key),
+		hasErrorKey: outer.hasErrorKey || isTaskName || ERROR_TEXT_KEYS.test(key),
 		// The metadata of a document belongs to the user. A key `error` in metadata is not an error text.
-		isMetadata: outer.isMetadata || (key === 'metadata' && !outer.isErrorText),
+		isMetadata: outer.isMetadata || (key === 'metadata' && !outer.hasErrorKey),
 		isUserData: outer.isUserData || USER_KEYS.test(key),
 		isOfTool: outer.isOfTool || isToolKey(key, record),
 	};
@@ -147,10 +151,10 @@ function placeOf(key: string, record: Record<string, unknown>, outer: FieldPlace
 /** Whether a text is an error text of the server or of a tool. A note of the node is not. */
 function isErrorText(key: string, text: string, place: FieldPlace): boolean {
 	if (place.isMetadata) return false;
-	return (place.isErrorText && !text.startsWith(OWN_NOTE)) || isToolError(key, text);
+	return (place.hasErrorKey && !text.startsWith(OWN_NOTE_PREFIX)) || isToolError(key, text);
 }
 
-/** Whether a field holds the call or the result of a tool: of a part of an answer, or of a message on a thread. */
+/** Whether a field holds the call or the result of a tool, in a part of an answer or in a message on a thread. */
 const isToolKey = (key: string, { type, tool_call_id: callId }: Record<string, unknown>) =>
 	(key === 'data' && type === 'component') ||
 	(key === 'content' && typeof callId === 'string') ||

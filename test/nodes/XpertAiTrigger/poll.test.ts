@@ -2,7 +2,7 @@ import { Settings } from 'luxon';
 import type { IPollFunctions } from 'n8n-workflow';
 
 import type { TriggerSettings } from 'nodes/XpertAiTrigger/fields';
-import { type ConversationChange, searchChanges } from 'nodes/XpertAiTrigger/search';
+import { type ConversationChange, changesFetcher } from 'nodes/XpertAiTrigger/search';
 import { makeItems } from 'nodes/XpertAiTrigger/items';
 import { parsing, success } from '../support/send';
 
@@ -15,7 +15,7 @@ describe('the time of a change', () => {
 			{ id: 'a', updatedAt },
 		];
 		const send = parsing(() => success({ items, total: 2 }));
-		const search = searchChanges({} as IPollFunctions, send);
+		const search = changesFetcher({} as IPollFunctions, send);
 		return (await search({ order: 'DESC', limit: 2 })).changes[1]?.at;
 	};
 
@@ -44,7 +44,10 @@ describe('the event of an interrupted run', () => {
 	])('%s', async (_, tasks, error, event) => {
 		const item = { id: 'a', updatedAt: '2027', status: 'interrupted', operation: { tasks }, error };
 		const send = parsing(() => success({ items: [item], total: 1 }));
-		const { changes } = await searchChanges({} as IPollFunctions, send)({ order: 'ASC', limit: 1 });
+		const { changes } = await changesFetcher(
+			{} as IPollFunctions,
+			send,
+		)({ order: 'ASC', limit: 1 });
 		expect(changes[0]?.event).toBe(event);
 	});
 });

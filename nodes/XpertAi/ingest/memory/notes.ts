@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 import { derivedId } from '../../payloads/ids';
 import type { Failure } from '../../transport/failure';
-import { OWN_NOTE } from '../../transport/sanitize';
+import { OWN_NOTE_PREFIX } from '../../transport/sanitize';
 import { type KnowledgebaseRoutes, documentListAnswer } from '../routes';
 import { fetchStatuses } from '../statuses';
 import { type FingerprintEntry, pack } from './fingerprints';
@@ -90,7 +90,7 @@ export interface NoteToWrite {
 	body?: Buffer;
 }
 
-/** The version of the format of notes. The text of a note begins with `OWN_NOTE`, followed by this version. */
+/** The version of the format of notes. The text of a note begins with `OWN_NOTE_PREFIX`, followed by this version. */
 const NOTE_VERSION = 1;
 
 /**
@@ -190,7 +190,7 @@ export class NotesOnServer {
 			id: this.idOf(note),
 			name: `n8n: ${note[1].replace('*', () => title)} (do not process)`,
 			disabled: true,
-			processMsg: `${OWN_NOTE}${NOTE_VERSION}:${checksum(text)}:${text}`,
+			processMsg: `${OWN_NOTE_PREFIX}${NOTE_VERSION}:${checksum(text)}:${text}`,
 		};
 	}
 
@@ -203,7 +203,9 @@ export class NotesOnServer {
 		// The server may list a note without a text. This note counts as missing.
 		if (text === undefined) return undefined;
 		const [prefix = '', sum, ...parts] = text.split(':');
-		const version = prefix.startsWith(OWN_NOTE) ? Number(prefix.slice(OWN_NOTE.length)) : 0;
+		const version = prefix.startsWith(OWN_NOTE_PREFIX)
+			? Number(prefix.slice(OWN_NOTE_PREFIX.length))
+			: 0;
 		if (version > NOTE_VERSION) throw new NotesFailed(LATER_VERSION);
 		if (version !== NOTE_VERSION || sum !== checksum(parts.join(':'))) return 'damaged';
 		const [headerJson, body] = parts.map((part) => Buffer.from(part, 'base64'));
