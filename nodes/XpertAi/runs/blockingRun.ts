@@ -17,7 +17,7 @@ const LOOK_MS = 15_000;
 /** The same after the stream has ended or was rejected. */
 const LOOK_WITHOUT_STREAM_MS = 5_000;
 
-/** The node cancels a silent run only if it started at least this many silence limits ago. */
+/** Minimum age of a run that the node cancels because of its silence, as a multiple of `cancelSilentMs`. */
 const MIN_AGE_FACTOR = 3;
 
 /** Watches a run that blocks a thread: its event stream and its record. The caller must call `stop`. */
@@ -97,7 +97,10 @@ export class BlockingRunWatch {
 		await waitAtMost(this.run, longestMs, event);
 	}
 
-	/** Returns true once: at the first end of the stream. A run that goes on after a decision ends its stream a second time. */
+	/**
+	 * Returns true once: at the first end of the stream. `events.isComplete` stays true if the run goes on after a
+	 * decision, so it cannot show a second end.
+	 */
 	private takeFirstEndOfStream(): boolean {
 		const isFirst = this.events.isComplete && !this.hasReportedEnd;
 		this.hasReportedEnd ||= isFirst;

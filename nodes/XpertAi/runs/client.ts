@@ -16,7 +16,7 @@ export interface Client extends ApiClient {
 	sendUnlimited: Send;
 }
 
-/** Time limit for retrying the first read of a run or a list. The limit is short, because the address may be wrong. */
+/** Time limit for retrying the first read of a run or of the list of runs. Short, because the address may be wrong. */
 export const UNREACHABLE_MS = 60_000;
 
 /** Minimum timeout of a request, even if the deadline is closer. So the node can send a last request at the deadline. */

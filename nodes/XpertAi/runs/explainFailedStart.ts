@@ -8,13 +8,16 @@ import { readRunConversation, type Run } from './run';
  * Checks whether a run could not start because its thread has no conversation.
  *
  * @param otherwise the result if that is not the reason
- * @returns a result that explains this; the failure of the check, if `otherwise` has no failure; else `otherwise`
+ * @returns
+ * - a result with this reason, if the thread has no conversation
+ * - the failure of the check, if the check fails and `otherwise` has no failure
+ * - else `otherwise`
  */
 export async function explainMissingThread(run: Run, otherwise: NoAnswer): Promise<NoAnswer> {
 	const { failure, conversationId } = await readRunConversation(run);
 	if (failure && !otherwise.failure) return resultOfFailure(failure);
 	if (failure || conversationId) return otherwise;
-	// Other IDs, such as phone numbers, could not be redacted for visitors.
+	// Names only a UUID: `redactIds` hides UUIDs from chat visitors, but not other thread IDs, such as phone numbers.
 	const thread = isUuid(run.threadId) ? `thread ${run.threadId}` : 'this thread';
 	const reason = (await isConversationId(run, run.threadId))
 		? '"Thread" holds the ID of a conversation, not that of its thread'
@@ -27,7 +30,7 @@ export async function explainMissingThread(run: Run, otherwise: NoAnswer): Promi
 /** Returns the result of a start that the server rejected. Checks the thread if the rejection may be due to the thread. */
 export async function explainFailedStart(run: Run, failure: Failure): Promise<NoAnswer> {
 	const result: NoAnswer = { status: 'failed', failure };
-	// If the thread does not exist, the server may answer 500 instead of 404.
+	// For a missing thread, the server may answer 500. A 404 is about the assistant, which the server looks up first.
 	const threadMayBeMissing = !run.isNew && mayMeanNoRecord(failure) && failure.missing !== 'record';
 	return threadMayBeMissing ? await explainMissingThread(run, result) : result;
 }

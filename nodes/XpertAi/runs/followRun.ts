@@ -58,7 +58,8 @@ export async function waitForRunResult(
 			lacksEarlierParts = false;
 			continue;
 		}
-		// Use the stream only if it has the ID of this run. A different ID may belong to another run.
+		// Take the result only from a stream with the ID of this run. A stream with another ID may belong to another run:
+		// its end only shows that it is time to read the record.
 		if (events.isComplete && events.hasBeginning && streamId === run.runId) {
 			// `planStart` asks which run was followed last (see `lastFollowedRun`).
 			lastFollowedRun.runId = run.runId;
@@ -76,9 +77,13 @@ export async function waitForRunResult(
 }
 
 /**
- * Returns the result of a complete stream. If the stream contains no answer, reads the stored message of the run;
- * `timedOut` if that cannot be read. If the end of the stream may come from another run, or the run may have been
- * cancelled before its first words, reads the state of this run instead, until it is a result.
+ * Returns the result of a complete stream.
+ *
+ * - If the stream ends with an interruption that may come from another run, reads the state of this run until it is a
+ *   result.
+ * - Does the same if the answer is empty and the run may have been cancelled before its first words.
+ * - If the answer is empty for another reason, reads the stored message of the run. The result is `timedOut` if the
+ *   message cannot be read.
  */
 async function resultOfStream(run: RunClient, events: RunEvents): Promise<RunResult> {
 	const result = resultFromEvents(events);
@@ -125,8 +130,9 @@ async function waitForSettledResult(
 }
 
 /**
- * Replaces the parts of an answer with sources by those of the stored message. The stored message also has the parts from
- * before a decision, so the sources keep their numbers. Returns the result unchanged if the stored text differs.
+ * Takes the parts of an answer from the stored message, if the answer has sources. The stored message also has the
+ * parts from before a decision, so the sources keep their numbers. Returns the result unchanged if it has no sources,
+ * or if the stored text differs.
  */
 async function withStoredParts(run: RunClient, result: RunResult): Promise<RunResult> {
 	if (!('parts' in result) || sourcesOf(result.parts).list().length === 0) return result;

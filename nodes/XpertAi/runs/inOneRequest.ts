@@ -155,9 +155,10 @@ async function readSettledThread(run: Waited, isEmpty: boolean) {
 
 /** Whether the thread certainly does not contain the answer, so that the assistant will not remember it. */
 function lacksAnswer(run: Waited, state: ThreadState, output: string): boolean {
+	// No other run can overwrite an answer on a new thread.
+	if (run.isNew) return false;
 	// Without a status, or while a run is active, the thread may not show the answer yet.
-	const isUnknown = !state.status || state.status === 'busy' || run.isNew;
-	if (isUnknown) return false;
+	if (!state.status || state.status === 'busy') return false;
 	const reply = lastReply(messagesOfRun(run, state));
 	return !(reply?.output && output.endsWith(reply.output));
 }

@@ -53,8 +53,8 @@ interface KeyedConversation {
 
 /**
  * Finds or creates the conversation of a key. Never throws. Derives the thread ID and the conversation ID from the key
- * and the owner, so that processes that create the conversation at the same time get the same conversation. Stores the
- * owner's ID in `keyed.owner`.
+ * and the owner, so that processes that create the conversation at the same time get the same conversation. This does
+ * not hold on a server that does not support owners (see `openForCredential`). Stores the owner's ID in `keyed.owner`.
  */
 export async function openConversationByKey(
 	client: Client,
@@ -71,7 +71,7 @@ export async function openConversationByKey(
 	return opened ?? (await openForCredential(client, keyed));
 }
 
-/** Whether the server would not name the owner after a retry, either. */
+/** Whether a retry cannot help to learn the owner. */
 const isPermanent = (failure: Failure) =>
 	isNeverSent(failure) || failure.kind === 'redirect' || isTokenRejected(failure);
 

@@ -23,7 +23,7 @@ const IDLE_READS = 2;
  * Compares a completed result with the thread. Never throws.
  *
  * - Adds `remembered: false` if the answer is missing on the thread because another run overlapped.
- * - Adds `earlier` if the answer links to passages of an earlier run.
+ * - Adds `threadParts` if the answer links to passages of an earlier run.
  *
  * @param others the other runs when the run started, if known
  */
@@ -41,11 +41,11 @@ export async function compareResultWithThread<State extends RunState>(
 		: await readThread(run, run.threadId);
 	if (!state) return result;
 	const isLost = hasOverlap && state.status !== 'busy' && !containsAnswer(state, result);
-	const earlier = linksBack ? eventsFromThread(state, messagesOf(state)).parts : undefined;
-	return { ...result, ...(earlier && { earlier }), ...(isLost && { remembered: false }) };
+	const threadParts = linksBack ? eventsFromThread(state, messagesOf(state)).parts : undefined;
+	return { ...result, ...(threadParts && { threadParts }), ...(isLost && { remembered: false }) };
 }
 
-/** Whether an answer links to a passage that its own run did not find. The run does not know the name of its document. */
+/** Whether an answer links to a passage that its own run did not find. Such a passage has no document name. */
 const linksToEarlierRun = ({ parts }: Completed) =>
 	sourcesOf(parts)
 		.list()
@@ -67,15 +67,16 @@ export interface OtherRuns {
 	/** Whether another run was active. */
 	isActive: boolean;
 	/** IDs of the runs that had ended, at most the last `COMPARED_RUNS`. */
-	lastIds: string[];
+	endedIds: string[];
 }
 
 /** How many of the newest answers, and of the runs that had ended before the start, are compared to find an overlap. */
 export const COMPARED_RUNS = 3;
 
 /**
- * Whether the run overlapped with another run on the thread. Reads the newest answers, because a list of runs grows with
- * the thread. Lists the runs only if the newest answers do not tell. Returns false if the runs cannot be listed.
+ * Whether the run overlapped with another run on the thread. If `others` is known, reads the newest answers first,
+ * because a list of runs grows with the thread. Lists the runs if `others` is unknown, or if the newest answers do not
+ * tell. Returns false if the runs cannot be listed.
  *
  * @param others the other runs when the run started, if known
  */
@@ -91,16 +92,17 @@ export async function overlapsOthers(run: RunClient, others?: OtherRuns) {
  *
  * @returns undefined if the newest answers do not contain the answer of this run
  */
-async function overlapsByAnswers(run: RunClient, { lastIds }: OtherRuns) {
+async function overlapsByAnswers(run: RunClient, { endedIds }: OtherRuns) {
 	const { conversationId } = run.facts;
 	if (!conversationId) return undefined;
 	const { answer: newest = [] } = await newestAnswers(run, conversationId, COMPARED_RUNS);
 	const own = newest.find(({ executionId }) => executionId === run.runId);
 	if (!own) return undefined;
 	const isBeside = ({ executionId, createdAt }: (typeof newest)[number]) => {
-		// An answer without a run ID counts as beside this run, because it may come from such a run. After a decision it does
-		// not count, because `lastIds` then contains this run.
-		const hadEnded = lastIds.includes(executionId ?? run.runId);
+		// An answer without a run ID may come from any run, so it counts as beside this run. After a decision, it does not
+		// count. The ID of this run stands in for the missing ID: `endedIds` contains it only after a decision, because an
+		// interrupted run counts as ended.
+		const hadEnded = endedIds.includes(executionId ?? run.runId);
 		return !hadEnded && (createdAt ?? '') <= (own.updatedAt ?? AFTER_ALL_TIMES);
 	};
 	return newest.some((one) => one !== own && isBeside(one));

@@ -16,7 +16,7 @@ import { type RunBody, withMessageMark, withTarget } from './runBody';
 export interface Plan {
 	body: RunBody;
 	/** The runs of the thread before this request. */
-	before: RunRecord[];
+	runsBefore: RunRecord[];
 	messageMark?: string;
 	/** For a decision: the record of the waiting run before the decision. */
 	waitingRun?: RunRecord;
@@ -51,22 +51,22 @@ function settlingTime(
 	return hasJustEnded ? SETTLING_MS - Math.max(0, sinceEndMs) : 0;
 }
 
-type Planned = Omit<Plan, 'before'> | NoAnswer;
+type Planned = Omit<Plan, 'runsBefore'> | NoAnswer;
 
 /** Prepares the request that starts a run. Returns a failed result if the node must not send the request. */
 export async function planStart(
 	run: Run,
-	before: RunRecord[],
+	runsBefore: RunRecord[],
 	attempts: Attempts,
 ): Promise<Planned> {
 	const { kind } = run.intent;
-	const last = newestRun(before);
+	const last = newestRun(runsBefore);
 	if (kind === 'message') return await planMessage(run, last, attempts);
 	// A decision or a retry on a thread without a question would keep the thread busy forever.
 	if (!last) return await explainMissingThread(run, neverRan(kind));
 	const body = { assistant_id: last.assistant_id, ...run.body };
 	if (kind === 'decision') return await planDecision(run, body, last, attempts);
-	const isOnlyRun = startedRuns(before).length <= 1;
+	const isOnlyRun = startedRuns(runsBefore).length <= 1;
 	return stageOf(last) === 'goesOn' && isOnlyRun ? firstRunIsActive(last.run_id) : { body };
 }
 
@@ -111,7 +111,7 @@ async function planDecision(
 	if (stored?.message?.status === 'aborted') return runCancelled(stored.message.error ?? error);
 	// The server would ignore changes to a call that does not wait, and run the waiting calls unchanged.
 	const calls = fieldOfTasks('call.id', tasks);
-	const unknownCalls = difference(run.intent.changes, calls);
+	const unknownCalls = difference(run.intent.changedCalls, calls);
 	if (unknownCalls.length > 0) return changesNotWaiting(calls);
 	return { body: withTarget(body, waitingRun.run_id), waitingRun, decided: tasks };
 }

@@ -108,7 +108,7 @@ async function readCompletedRun(run: RunClient, content: unknown): Promise<RunSt
 /** The reason if the server stopped a run after its time limit. */
 const TOOK_TOO_LONG = 'it took longer than the server allows';
 
-/** Returns the error of the conversation if this run is the last on the thread. Otherwise, the error is of another run. */
+/** Returns the error of the conversation, which is that of the last run; undefined if this run is not the last. */
 async function errorOfLastRun(run: RunClient, { error }: ConversationFacts) {
 	if (!error) return undefined;
 	const { answer: runs } = await listRuns(run, run.threadId);
@@ -137,10 +137,12 @@ async function readInterruptedRun(run: RunClient, facts: ConversationFacts): Pro
 	if (events && replayed?.status === 'completed' && provesCompletion(events)) return replayed;
 	const hasOverlap = others.length > 0;
 	const mayChange = !isSettled && (isLast || hasOverlap);
-	// Without another run, only this run can have interrupted its stream.
+	// If no other run overlapped, the interruption in the stream is that of this run, so the result can be used at once.
+	// Otherwise, a later read knows more.
 	if (mayChange) return replayed?.status === 'interrupted' && !hasOverlap ? replayed : SETTLING;
 	if (events && replayed?.status === 'interrupted' && hasOverlap) {
-		// The tasks of the stream are gone, although nobody has decided them. So the run had nothing to wait for.
+		// The tasks of the stream no longer wait. If each of them may be a left-over step, no person had to decide, so the
+		// run is complete.
 		const hadNothingToWaitFor = replayed.interrupt.every(mayBeLeftOver);
 		return hadNothingToWaitFor ? completedFrom(events) : CANCELLED_OR_LEFT;
 	}
@@ -189,7 +191,7 @@ export const readSettled = async (run: RunClient) =>
 	);
 
 /** Reads the state of a run. Reads it again for `UNREACHABLE_MS` if the server cannot be reached. Never throws. */
-export const readReachable = async (run: RunClient) =>
+export const readStateWithRetries = async (run: RunClient) =>
 	await repeatUntil(
 		run,
 		async () => await readRunState(run),

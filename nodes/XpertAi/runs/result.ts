@@ -11,7 +11,7 @@ type Answer = Pick<RunEvents, 'output' | 'otherParts' | 'parts' | 'usage'> & {
 	/** ID of the assistant's last text. If the thread contains the answer, a message on the thread has this ID. */
 	answerId?: string;
 	/** The parts of all runs on the thread. Set if the answer links to a passage of an earlier run. */
-	earlier?: Part[];
+	threadParts?: Part[];
 };
 
 /** The IDs of a run, and the side effects of its start. */
@@ -35,7 +35,7 @@ export interface NoAnswer extends RunFacts {
 	failure?: Failure;
 	/** The text of an answer that the node could not compare with the thread. */
 	unverified?: string;
-	/** Set if the server lacks the routes for background runs. */
+	/** Set if the server seems to lack the routes for background runs. Only `Run.routes` stores that this is certain. */
 	lacksRoutes?: true;
 }
 
@@ -121,7 +121,7 @@ export function failed(reason: string, advice?: string): NoAnswer {
 export const runFailed = (error?: string | null) =>
 	failed(`The run failed: ${error || 'the server gave no reason'}`);
 
-/** Returns the result of a run that somebody cancelled on the server. */
+/** Returns the result of a run that somebody cancelled on the server. Its status is `failed`, not `cancelled`. */
 export const runCancelled = (error = 'the server does not say why') =>
 	failed(`The run was cancelled on the server: ${error}`);
 
@@ -153,7 +153,7 @@ export function neverRan(kind: RunKind): NoAnswer {
 	return failed('Nothing was said on this thread that could be answered again', advice);
 }
 
-/** Returns the result if the thread is busy and the user chose not to wait. */
+/** Returns the result if the thread is busy, and the node does not wait, or does not wait any longer. */
 export const busy = (blocking?: RunRecord) =>
 	failed(`Another run is active on this thread${describeRun(blocking)}`, HANGING_ADVICE);
 
@@ -178,7 +178,7 @@ const describeRun = (run?: RunRecord, silence = ''): string =>
 /**
  * Returns the result if the deadline came first.
  *
- * @param what what had not happened by then, as the start of a sentence
+ * @param what the state at the deadline, as the start of a sentence, e.g. `The run had not begun`
  */
 export function timedOut(what: string, advice?: string): NoAnswer {
 	return { ...failed(`${what} when the deadline came`, advice), status: 'timedOut' };

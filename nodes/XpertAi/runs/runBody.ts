@@ -29,7 +29,7 @@ export interface Intent {
 	/** Whether a decision rejects the waiting tool calls. */
 	rejects?: boolean;
 	/** IDs of the tool calls with changed arguments; undefined if a decision changes no arguments. */
-	changes?: unknown[];
+	changedCalls?: unknown[];
 }
 
 /** Path of the changed arguments in the body of a decision. */
@@ -70,6 +70,6 @@ export function intentOf(kind: RunKind, body: RunBody): Intent {
 		kind,
 		text: get(body, ['input', 'message', 'input', 'input']) as string | undefined,
 		rejects: get(body, ['input', 'decision', 'type']) === 'reject',
-		changes: isEmpty(calls) ? undefined : map(calls as unknown[], 'id'),
+		changedCalls: isEmpty(calls) ? undefined : map(calls as unknown[], 'id'),
 	};
 }

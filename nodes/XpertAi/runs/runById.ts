@@ -1,7 +1,7 @@
 import { cancelIfGivenUp } from './cancelRun';
 import { waitForRunResult } from './followRun';
 import { compareResultWithThread } from './overlap';
-import { readReachable, readSettled } from './readRunState';
+import { readStateWithRetries, readSettled } from './readRunState';
 import type { RunState } from './result';
 import type { Run, RunClient } from './run';
 
@@ -17,12 +17,15 @@ export const readStateById = async (run: RunById): Promise<RunState> =>
  */
 export async function waitById(run: RunById): Promise<RunState> {
 	// Start with the record, because the server may no longer store the stream.
-	const state = await readReachable(run);
+	const state = await readStateWithRetries(run);
 	const mayGoOn = state.status === 'running' || (state.status === 'unread' && state.hasRecord);
 	return await withFacts(run, mayGoOn ? await waitForRunResult(run) : state);
 }
 
-/** Completes the state of a run, after it has cancelled a run that the node no longer waits for. */
+/**
+ * Completes the state of a run: cancels the run if the node has given it up and the user wants this, compares a
+ * completed answer with the thread, and adds the facts.
+ */
 async function withFacts(run: RunById, state: RunState): Promise<RunState> {
 	const known = await compareResultWithThread(run, await cancelIfGivenUp(run, state));
 	return { ...known, ...run.facts };

@@ -16,7 +16,11 @@ import { readRunConversation, type Run } from './run';
 import { withoutChanges } from './runBody';
 import { isOnOtherThread, type StartedRun, startInTurn } from './start';
 
-/** Starts a run and waits for the answer. Never throws. */
+/**
+ * Starts a run and waits for the answer: in the background, or in one request if the user wants this or the server
+ * lacks the routes for background runs. After a stop of the execution, the status is `cancelled`, even if the run has
+ * ended. Never throws.
+ */
 export async function runAndWait(run: Run): Promise<RunResult> {
 	const { inOneRequest, routes, signal } = run;
 	const mayStartInBackground = !inOneRequest && !routes.areMissing;
@@ -54,7 +58,7 @@ async function follow(asked: Run, started: StartedRun): Promise<RunResult> {
 	const { threadId, runId, decided, others } = started;
 	const run = { ...asked, threadId, runId };
 	const result = await checkDecision(run, await waitForRunResult(run, started), decided);
-	if (run.intent.changes && waitsForSecondDecision(result, decided))
+	if (run.intent.changedCalls && waitsForSecondDecision(result, decided))
 		return (await confirmChanges(asked)) ?? result;
 	if (result.status === 'completed' && isOnOtherThread(asked, started))
 		return { ...result, remembered: false };
@@ -70,7 +74,7 @@ async function follow(asked: Run, started: StartedRun): Promise<RunResult> {
  * @returns undefined if the server lacks the routes for background runs
  */
 async function confirmChanges(asked: Run): Promise<RunResult | undefined> {
-	const intent = { ...asked.intent, changes: undefined };
+	const intent = { ...asked.intent, changedCalls: undefined };
 	const confirmed = await startAndFollow({ ...asked, intent, body: withoutChanges(asked.body) });
 	if (!confirmed || 'output' in confirmed) return confirmed;
 	return { ...confirmed, advice: compact([UNCONFIRMED_ADVICE, confirmed.advice]).join(' ') };

@@ -29,6 +29,7 @@ import { START_MS, type TurnLock } from './turnLock';
  *
  * @param lock the lock of the thread, if any. It is given back before a run is cancelled.
  * @param callerRepeats whether the caller tries again if the request certainly started no run
+ * @returns the started run; with `callerRepeats`, the failure if the caller shall try again; otherwise the final result
  */
 export async function sendStart(
 	run: Run,
@@ -60,8 +61,9 @@ export async function sendStart(
 }
 
 /**
- * Searches for the started run after a lost answer. If the search fails, gives the lock back, and cancels the run if the
- * user wants this (see `cancelIfGivenUp`).
+ * Searches for the started run after a lost answer. If the search finds no run, gives the lock back. If the node has
+ * given the run up and the user wants it cancelled, searches once more, and cancels the run if it is found now (see
+ * `cancelIfGivenUp`).
  */
 async function searchLostRun(
 	run: Run,
@@ -76,7 +78,7 @@ async function searchLostRun(
 		const find = async () => await findLostRun(asked, plan);
 		return await repeatUntil(asked, find, isDone, FIRST_POLL_MS);
 	};
-	const runId = await findRunId({ ...run, ...lock?.afterStart });
+	const runId = await findRunId({ ...run, ...lock?.clientAfterStart });
 	const { threadId } = run;
 	if (runId !== undefined) return { threadId, runId, streamId: runId, decided: plan.decided };
 	const result = resultOfLostStart(run, plan, failure);
@@ -99,14 +101,18 @@ const DECIDE_AGAIN = 'Decide again: what waits still waits.';
 const LOST_START_SEARCH_MS = 6_000;
 
 /**
- * Finds the ID of the started run after a lost answer: for a decision, the waiting run once it was decided; on a new
- * thread, the newest run. Undefined if no run matches, or if several runs do on an existing thread.
+ * Finds the ID of the started run after a lost answer. Undefined if no run matches.
+ *
+ * - For a decision: the waiting run, once it was decided.
+ * - On a new thread: the newest run.
+ * - On an existing thread: the only new run. A message must have its message mark on the thread. For a retry, nobody
+ *   must have asked a question since.
  */
 async function findLostRun(run: Run, plan: Plan): Promise<string | undefined> {
-	const { messageMark, waitingRun, before } = plan;
+	const { messageMark, waitingRun, runsBefore } = plan;
 	if (waitingRun) return (await wasDecided(run, waitingRun)) ? waitingRun.run_id : undefined;
 	const { answer: runs } = await listRuns(run, run.threadId);
-	const fresh = differenceBy(startedRuns(runs ?? []), before, 'run_id');
+	const fresh = differenceBy(startedRuns(runs ?? []), runsBefore, 'run_id');
 	if (run.isNew) return newestRun(fresh)?.run_id;
 	const [found, ...others] = fresh;
 	// The thread shows only the message mark of its newest question. This mark cannot identify one of several new runs.
@@ -114,7 +120,11 @@ async function findLostRun(run: Run, plan: Plan): Promise<string | undefined> {
 	// A retry has no mark. The new run is the retry unless somebody has asked a question since.
 	const isOurs = messageMark
 		? messageMarkOf((await readThread(run, run.threadId, 1)).answer) === messageMark
-		: await hasNoQuestionSince(run, await readRunConversation(run), newestRun(before)?.updated_at);
+		: await hasNoQuestionSince(
+				run,
+				await readRunConversation(run),
+				newestRun(runsBefore)?.updated_at,
+			);
 	return isOurs ? found.run_id : undefined;
 }
 

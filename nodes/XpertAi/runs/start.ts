@@ -145,14 +145,14 @@ async function startUnlessBusy(
 	attempts: Attempts,
 	lock?: TurnLock,
 ): Promise<StartedRun | NoAnswer | NotStarted> {
-	const client = { ...run, ...lock?.beforeStart };
+	const client = { ...run, ...lock?.clientBeforeStart };
 	const listed = await listRunsBefore(client, attempts, lock);
 	if (!('runs' in listed)) return listed;
-	const { runs: before } = listed;
-	const active = before.filter((one) => stageOf(one) === 'goesOn');
+	const { runs: runsBefore } = listed;
+	const active = runsBefore.filter((one) => stageOf(one) === 'goesOn');
 	const blocking = newestRun(active);
 	if (blocking && run.whenBusy !== 'run') return { blocking };
-	const plan = await planStart(client, before, attempts);
+	const plan = await planStart(client, runsBefore, attempts);
 	// The requests above may have failed, or taken too long to start a run under this lock.
 	if (lock && !lock.mayBegin) return { failure: lock.failure };
 	if ('status' in plan) return plan;
@@ -161,13 +161,13 @@ async function startUnlessBusy(
 	// Under a lock, the caller repeats the whole attempt if no run was started. After the last attempt, `sendStart` returns
 	// the final result.
 	const callerRepeats = lock !== undefined && attempts.failed + 1 < START_TRIES;
-	const started = await sendStart(run, { ...plan, before }, lock, callerRepeats);
+	const started = await sendStart(run, { ...plan, runsBefore }, lock, callerRepeats);
 	if (!('streamId' in started)) return started;
 	const { threadId, runId } = started;
 	Object.assign(run.facts, { threadId, runId });
-	const ended = sortBy(difference(startedRuns(before), active), runSortKey);
-	const lastIds = map(ended.slice(-COMPARED_RUNS), 'run_id');
-	return { ...started, others: { isActive: blocking !== undefined, lastIds } };
+	const ended = sortBy(difference(startedRuns(runsBefore), active), runSortKey);
+	const endedIds = map(ended.slice(-COMPARED_RUNS), 'run_id');
+	return { ...started, others: { isActive: blocking !== undefined, endedIds } };
 }
 
 /**

@@ -55,7 +55,7 @@ const GIVE_BACK_MS = 55_000;
 /** The first and the longest pause between two attempts to create the record, before the random factor. */
 const [FIRST_LOOK_MS, LONGEST_LOOK_MS] = [60, 1_000];
 
-/** How many times in a row the node tries again without a pause after a request of another process at the same moment. */
+/** After how many duplicates in a row the node still tries again without a pause (see `isDuplicate`). */
 const MAX_DUPLICATES = 5;
 
 /** First pause before the node looks at a record whose deletion failed. */
@@ -85,12 +85,12 @@ export class TurnLock {
 	}
 
 	/** A client for the requests before the start. Sends each request once. */
-	get beforeStart() {
+	get clientBeforeStart() {
 		return this.clientUntil(BEGIN_MS);
 	}
 
 	/** A client for finding a run after a lost answer to its start. Sends no request after `LOST_LOCK_SEARCH_MS`. */
-	get afterStart() {
+	get clientAfterStart() {
 		return this.clientUntil(LOST_LOCK_SEARCH_MS);
 	}
 

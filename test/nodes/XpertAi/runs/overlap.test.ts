@@ -31,7 +31,7 @@ it.each([
 describe('whether another run was beside a run', () => {
 	const own = { role: 'ai', executionId: 'r', createdAt: '02', updatedAt: '04' };
 	const other = { role: 'ai', executionId: 'other', createdAt: '03' };
-	const known = { isActive: false, lastIds: ['before'] };
+	const known = { isActive: false, endedIds: ['before'] };
 	const alone = ['search'];
 
 	it.each([

@@ -229,7 +229,7 @@ describe('what is done under a lock', () => {
 		const lock = await taken();
 		const limits = async () => {
 			const before = sent.length;
-			for (const { send } of [lock.beforeStart, lock.afterStart]) await send(request);
+			for (const { send } of [lock.clientBeforeStart, lock.clientAfterStart]) await send(request);
 			return sent.slice(before).map(({ timeoutMs }) => timeoutMs);
 		};
 		expect(await limits()).toEqual([20 * SECOND, 30 * SECOND]);
@@ -241,7 +241,7 @@ describe('what is done under a lock', () => {
 		expect(await limits()).toEqual([11 * SECOND]);
 		time.pass(11 * SECOND);
 		expect(await limits()).toEqual([]);
-		expect(await lock.afterStart.send({ ...request, apiRoot: '/api' })).toEqual({
+		expect(await lock.clientAfterStart.send({ ...request, apiRoot: '/api' })).toEqual({
 			ok: false,
 			failure: { kind: 'timeout', method: 'GET', path: '/api/x' },
 		});
@@ -255,7 +255,7 @@ describe('what is done under a lock', () => {
 		const { taken, faults } = setUp();
 		const lock = await taken();
 		faults.push(fault);
-		const { failure } = await lock.beforeStart.send(request);
+		const { failure } = await lock.clientBeforeStart.send(request);
 		expect(lock.mayBegin).toBe(mayBegin);
 		expect(lock.failure).toEqual(mayBegin ? undefined : failure);
 	});

@@ -70,7 +70,7 @@ export function answerOf(
 
 /** Returns the text for the user, with links in the chosen style, and the sources of the answer. */
 function citedText(result: Completed | Interrupted, style: RunOptions['citations']) {
-	const allSources = sourcesOf(result.parts, result.earlier);
+	const allSources = sourcesOf(result.parts, result.threadParts);
 	const citations = new Citations(allSources, style);
 	const answer = 'rejected' in result ? REJECTED : citations.rewrite(result.output);
 	const text = result.status === 'interrupted' ? waitingMessage(result.interrupt) : answer;

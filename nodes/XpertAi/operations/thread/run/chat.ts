@@ -45,7 +45,10 @@ export class Chat implements Listener {
 		this.show(this.text.push(piece));
 	}
 
-	/** Shows the part of the output that the chat does not show yet. */
+	/**
+	 * Shows the part of the output that the chat does not show yet. If the output does not begin with the shown text,
+	 * shows the whole output as a new paragraph. For an empty output, shows `EMPTY_ANSWER`.
+	 */
 	complete(output: string) {
 		if (output.trim() === '') this.say(EMPTY_ANSWER);
 		else if (output.startsWith(this.shown)) this.show(output.slice(this.shown.length));

@@ -22,9 +22,9 @@ import { deleteConversation } from '../../../threads/conversation';
 import { listRuns } from '../../../threads/runsApi';
 import { answerOf, FACTS, outputJson } from './answerOutput';
 import { Chat } from './chat';
-import { AT_ONCE, runSettingsSchema } from './options';
+import { CONCURRENCY_PATH, runSettingsSchema } from './options';
 import { prepareRun } from './prepareRun';
-import { runProgress } from './runClient';
+import { runProgress } from './clients';
 import { resultError } from './runErrors';
 import { runHints } from './runHints';
 import { readRunRequest, type RunRequest } from './runRequest';
@@ -48,22 +48,23 @@ export async function executeAsking(
 	let stopError: ItemError | undefined;
 	let concurrency: number | undefined;
 	/** Converts an error. Stores the first error that stops the workflow. */
-	const recordError: RecordError = ({ item, isReply }, caught) => {
+	const recordError: RecordError = ({ item, failsAsReply }, caught) => {
 		const error = item.asError(caught);
 		const isStopped = context.getExecutionCancelSignal()?.aborted;
-		const stopsWorkflow = isReply ? isStopped : !mayContinue(context);
+		const stopsWorkflow = failsAsReply ? isStopped : !mayContinue(context);
 		if (stopsWorkflow) stopError ??= item.nameItemIn(error);
 		return error;
 	};
 	const allAsked = items.map((item) =>
 		readAsked(item, then, () => {
-			concurrency ??= concurrencyOf([item], AT_ONCE);
+			// The first item with a valid option decides for all items.
+			concurrency ??= concurrencyOf([item], CONCURRENCY_PATH);
 			return readRunRequest(item, kind, then === 'wait');
 		}),
 	);
 	for (const asked of allAsked) if (isError(asked.request)) recordError(asked, asked.request);
 	const work = allAsked.map((asked) => ({
-		threadId: isError(asked.request) ? undefined : asked.request.threadId,
+		threadId: isError(asked.request) ? undefined : asked.request.threadOrKeyId,
 		run: async (turn: Turn) => await outputOf(asked, turn, recordError),
 	}));
 	const mayGoOn = () => stopError === undefined;
@@ -79,7 +80,7 @@ interface Asked {
 	/** The request, or the error of an invalid parameter. */
 	request: RunRequest | Error;
 	/** Whether a failure of this item becomes its output. */
-	isReply: boolean;
+	failsAsReply: boolean;
 	/** Whether the node waits for the answer. */
 	waits: boolean;
 }
@@ -89,13 +90,13 @@ type RecordError = (asked: Asked, caught: unknown) => ItemError;
 /** Reads an item. Keeps an error of an invalid parameter, instead of throwing it. */
 function readAsked(item: Item, then: 'wait' | 'leave', read: () => RunRequest): Asked {
 	const waits = then === 'wait';
-	let isReply = false;
+	let failsAsReply = false;
 	const request = attempt(() => {
 		if (waits)
-			isReply = item.setting('options.failuresAsReplies', z.boolean(), isTool(item.context));
+			failsAsReply = item.setting('options.failuresAsReplies', z.boolean(), isTool(item.context));
 		return read();
 	});
-	return { item, request, isReply, waits };
+	return { item, request, failsAsReply, waits };
 }
 
 /** Runs one item, and returns its output or its failure. If the failure stops the workflow, the output is discarded. */
@@ -104,7 +105,7 @@ async function outputOf(
 	turn: Turn,
 	recordError: RecordError,
 ): Promise<INodeExecutionData> {
-	const { item, request, isReply, waits } = asked;
+	const { item, request, failsAsReply, waits } = asked;
 	const chat = waits ? chatOf(item, request) : undefined;
 	try {
 		// `executeAsking` has recorded this error. It is thrown here, so that the item gets its output below.
@@ -112,8 +113,8 @@ async function outputOf(
 		return item.output(await executeRun(request, turn, chat));
 	} catch (caught) {
 		const failure = recordError(asked, caught);
-		if (chat) showFailure(chat, item, failure, isReply);
-		return failureOutput(item, failure, isReply);
+		if (chat) showFailure(chat, item, failure, failsAsReply);
+		return failureOutput(item, failure, failsAsReply);
 	} finally {
 		chat?.end();
 	}
@@ -133,14 +134,19 @@ const NO_CHAT_HINTS = {
 };
 
 /** Shows the failure of an item in its chat. If the error stops the workflow, n8n itself shows the error. */
-function showFailure(chat: Chat, { context }: Item, failure: ItemError, isReply: boolean): void {
-	if (isReply) chat.say(redactIds(failure.message));
+function showFailure(
+	chat: Chat,
+	{ context }: Item,
+	failure: ItemError,
+	failsAsReply: boolean,
+): void {
+	if (failsAsReply) chat.say(redactIds(failure.message));
 	else if (mayContinue(context)) chat.say(NO_ANSWER);
 }
 
 /** Returns the output of a failed item: a reply, or an item with the error. */
-function failureOutput(item: Item, failure: ItemError, isReply: boolean): INodeExecutionData {
-	if (isReply) return item.output(failureAsReply(failure));
+function failureOutput(item: Item, failure: ItemError, failsAsReply: boolean): INodeExecutionData {
+	if (failsAsReply) return item.output(failureAsReply(failure));
 	const failed = item.failureOutput(failure);
 	// Without streaming, a chat shows the field `message`. On the error output, this field would overwrite the `message`
 	// of the input item.
@@ -154,7 +160,8 @@ function chatOf(item: Item, request: RunRequest | Error): Chat | undefined {
 		? { showInChat: readShowInChat(item), citations: undefined }
 		: request.options;
 	if (showInChat === 'hidden') return undefined;
-	// In a sub-workflow (`integrated`), the caller may be an agent. An agent writes its own answer to the chat.
+	// In a sub-workflow (`integrated`), the caller may be an agent that writes its own answer to the chat. So with
+	// "Whole", the node shows nothing there.
 	const mayBelongToAgent = item.context.getMode() === 'integrated' && showInChat === 'whole';
 	return mayBelongToAgent ? undefined : Chat.of(item, citations);
 }

@@ -10,8 +10,8 @@ import { readStateById, waitById } from '../../../runs/runById';
 import type { RunIds } from '../../../threads/runsApi';
 import { MINUTE_MS } from '../../../transport/clock';
 import { answerOf, outputJson } from './answerOutput';
-import { AT_ONCE, runSettingsSchema } from './options';
-import { clientWithDeadline, clientWithTimeout, runProgress } from './runClient';
+import { CONCURRENCY_PATH, runSettingsSchema } from './options';
+import { clientWithDeadline, clientWithTimeout, runProgress } from './clients';
 import { resultError } from './runErrors';
 import { runHints } from './runHints';
 
@@ -25,13 +25,13 @@ export type OperationById = 'getRun' | 'waitForRun' | 'cancelRun';
 export async function executeById({ context, items }: Execution, operation: OperationById) {
 	const work = async (item: Item) => {
 		// Throws if the option is invalid for this item.
-		concurrencyOf([item], AT_ONCE);
+		concurrencyOf([item], CONCURRENCY_PATH);
 		const ids = { threadId: item.filledText('threadId'), runId: item.filledText('runId') };
 		const isCancel = operation === 'cancelRun';
 		return [await (isCancel ? cancelRun(item, ids) : readAnswer(item, ids, operation))];
 	};
 	// An invalid option is reported by `work`, for each item.
-	const concurrency = attempt(() => concurrencyOf(items, AT_ONCE));
+	const concurrency = attempt(() => concurrencyOf(items, CONCURRENCY_PATH));
 	const output = await forEachItem(items, work, isError(concurrency) ? 1 : concurrency);
 	addHints(context, runHints(context, output));
 	return output;
@@ -64,7 +64,12 @@ async function readAnswer(
 	return answerOf(request, result).json;
 }
 
-/** Executes Thread: Cancel Run for one item. */
+/**
+ * Executes Thread: Cancel Run for one item.
+ *
+ * @returns the JSON of the output item. For a run that had ended before, `status` is its state.
+ * @throws NodeApiError if a request failed
+ */
 async function cancelRun(item: Item, ids: RunIds): Promise<IDataObject> {
 	const result = await cancelRunById({ ...clientWithTimeout(item), ...ids, facts: {} });
 	const { status } = result;

@@ -100,7 +100,7 @@ export const decisionField = choiceField(
 );
 
 /** The parameters for a message, without its conversation. */
-export const askedFields = [
+export const messageFields = [
 	assistantLocator('The assistant that answers'),
 	message,
 	messageFromModel,
@@ -108,7 +108,7 @@ export const askedFields = [
 
 /** The parameters for a message and its conversation. */
 const sentFields: INodeProperties[] = [
-	...askedFields,
+	...messageFields,
 	...threadSourceFields,
 	...displayedIf({ show: { threadSource: ['key'] } }, [conversationKey]),
 	...displayedIf({ show: { threadSource: ['existing'] } }, [

@@ -5,7 +5,7 @@ import type { Part } from '../../../threads/runEvents';
 import { parseAnswer } from '../../../transport/answer';
 import { sanitize } from '../../../transport/sanitize';
 
-/** How a search was filtered, worst status first. `unknown` means that the server reported no known status. */
+/** How a search was filtered. Of several searches, the first status here counts. `unknown`: no known status. */
 const STATUSES = ['not_applied', 'dynamic_fallback', 'unknown', 'applied', 'notSearched'] as const;
 
 /** The statuses of a filtered search. These are reported even if the message contained no values for filters. */

@@ -184,7 +184,7 @@ export const runOptions: INodeProperties = optionsField([
 	...shownFor(['decide'], [changedArgumentsField]),
 ]);
 
-/** What only tunes or repairs, for all operations on runs. */
+/** The collection of settings that few users need, for all operations on runs. */
 export const runTuning: INodeProperties = tuningField('Tuning', [
 	concurrency,
 	...shownFor(ASKING_OPERATIONS, [inOneRequest]),
@@ -193,7 +193,7 @@ export const runTuning: INodeProperties = tuningField('Tuning', [
 ]);
 
 /** The path of the parameter Runs at Once. */
-export const AT_ONCE = 'tuning.concurrency';
+export const CONCURRENCY_PATH = 'tuning.concurrency';
 
 /** A duration in minutes. The maximum is the longest timer of Node.js. */
 const minutesSchema = z.number().positive().min(0.001).max(35_791);

@@ -14,7 +14,7 @@ import { call } from '../../../transport/call';
 import { MINUTE_MS } from '../../../transport/clock';
 import { multipartBody, type UploadFile, UPLOADS_AT_ONCE } from '../../../transport/multipart';
 import type { Send } from '../../../transport/request';
-import { clientWithDeadline } from './runClient';
+import { clientWithDeadline } from './clients';
 import { resultError, uploadError } from './runErrors';
 import type { RunRequest } from './runRequest';
 
@@ -63,15 +63,15 @@ export async function prepareRun(request: RunRequest, turn: Turn): Promise<Run> 
  * @returns the IDs, or a failed result
  */
 async function openThread(
-	{ item, conversationKind, threadId = '', title }: RunRequest,
+	{ item, conversationKind, threadOrKeyId = '', title }: RunRequest,
 	client: Client,
 ) {
-	if (conversationKind === 'existing') return { threadId };
+	if (conversationKind === 'existing') return { threadId: threadOrKeyId };
 	// The node chooses the thread ID, so the ID is known even without an answer of the server.
 	if (conversationKind === 'new') return await openNewConversation(client, randomUUID(), title);
 	const { account, credentialId } = item.connection;
 	return await openConversationByKey(client, {
-		keyId: threadId,
+		keyId: threadOrKeyId,
 		title,
 		owner: ownerOf(account),
 		credentialId,

@@ -33,6 +33,6 @@ function resultHints(runs: IDataObject[]): string[] {
 	return uniq(compact([lost > 0 && lostHint, ...filterHints]));
 }
 
-/** Whether a run ended without an answer in words, or in other parts such as pictures. */
+/** Whether a run completed, but its answer has no words and no other parts such as pictures. False if rejected. */
 const hasEmptyAnswer = ({ output, content = output, parts, rejected, status }: IDataObject) =>
 	content === '' && status === 'completed' && isEmpty(parts) && !rejected;

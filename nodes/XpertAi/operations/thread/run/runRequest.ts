@@ -21,7 +21,7 @@ import {
 	type RunKind,
 } from '../../../runs/runBody';
 import { type Row, rowName, valuesOfRows } from '../../shared/rowValues';
-import { askedFields, decisionField } from './fields';
+import { messageFields, decisionField } from './fields';
 import { runOptions, runSettingsSchema } from './options';
 
 const threadSourceSchema = z.enum(['auto', 'new', 'key', 'existing']);
@@ -52,7 +52,7 @@ export function readRunRequest(item: Item, kind: RunKind, waits: boolean) {
 		conversationKind,
 		noChatReason,
 		// With a key, `openConversationByKey` derives the actual thread ID from this value.
-		threadId: key === undefined ? threadId : derivedId(String(body.assistant_id), key),
+		threadOrKeyId: key === undefined ? threadId : derivedId(String(body.assistant_id), key),
 		body,
 		intent,
 		options,
@@ -90,7 +90,7 @@ function readPlace(item: Item, kind: RunKind): RunPlace {
 		return { conversationKind: 'key', key };
 	}
 	if (session === null) return { conversationKind: 'new', noChatReason: 'session' };
-	// Tools do not offer "Automatic". The value is left over from a node, so the user needs no hint.
+	// Tools do not offer "Automatic". The value was set when the node was not a tool, so the user needs no hint.
 	return { conversationKind: 'new', noChatReason: isTool(item.context) ? undefined : 'chat' };
 }
 
@@ -164,7 +164,7 @@ const { message, decision, retry } = runBodies;
 
 /** How to build the body of each kind of run. */
 const BODIES = {
-	message: { fields: [...askedFields, runOptions], bodyOf: messageBody, schema: message },
+	message: { fields: [...messageFields, runOptions], bodyOf: messageBody, schema: message },
 	decision: { fields: [decisionField, runOptions], bodyOf: decisionBody, schema: decision },
 	retry: { fields: [runOptions], bodyOf: retryBody, schema: retry },
 };
@@ -203,7 +203,8 @@ function readFilterValues(item: Item, rows: unknown): FieldValues {
  * Checks the filter values of a complete body.
  *
  * @param rows the rows of "Values for Filters"
- * @throws NodeOperationError if a value stands for a missing value, such as `undefined`, or is empty
+ * @throws NodeOperationError if a value stands for a missing value, such as `undefined`, or is empty although its row
+ * does not allow this ("May Be Empty")
  */
 function checkFilterValues(item: Item, body: RunBody, fieldNames: FieldNames, rows: unknown = []) {
 	const values: FieldValues = { ...filterValuesIn(body) };

@@ -209,7 +209,10 @@ describe('the place of a run', () => {
 			{ conversationKind: 'key', threadId: derivedId(assistantId, 'k') },
 		],
 	])('with %s', (threadSource, parameters, place) => {
-		const { conversationKind, threadId } = requestOf({ threadSource, ...parameters });
+		const { conversationKind, threadOrKeyId: threadId } = requestOf({
+			threadSource,
+			...parameters,
+		});
 		expect({ conversationKind, threadId }).toEqual(place);
 	});
 
@@ -218,7 +221,7 @@ describe('the place of a run', () => {
 		const item = itemOf(given, { fields: decideFields });
 		const {
 			conversationKind,
-			threadId,
+			threadOrKeyId: threadId,
 			attachments: files,
 		} = readRunRequest(item, 'decision', false);
 		expect({ conversationKind, threadId, files }).toEqual({
