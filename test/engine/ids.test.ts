@@ -1,7 +1,7 @@
 import { set } from 'lodash';
 import type { INodeParameters, INodeProperties } from 'n8n-workflow';
 
-import { ID_PLACEHOLDER, isContainer } from 'nodes/XpertAi/execution/fields';
+import { ID_PLACEHOLDER, isPanelGroup } from 'nodes/XpertAi/execution/fields';
 import { operationFields } from 'nodes/XpertAi/execution/operation';
 import { ALL_CASES } from './support/cases';
 import { calledBy, goodParameters, titleOf } from './support/caseOperations';
@@ -24,7 +24,7 @@ const idFields = (
 ): Array<{ field: INodeProperties; place: string }> =>
 	fields.flatMap((field) => {
 		const place = `${above}${field.name}`;
-		if (isContainer(field))
+		if (isPanelGroup(field))
 			return idFields((field.options ?? []) as INodeProperties[], `${place}.`);
 		return isIdField(field) ? [{ field, place }] : [];
 	});

@@ -19,19 +19,19 @@ module.exports = {
 	// The door of all fields that say which one something is, or whose, is held beside it.
 	identity: {
 		folder: 'nodes/XpertAi',
-		files: ['payloads/{identity,template,codePath}', 'execution/identity'],
+		files: ['payloads/{identity,template,codePath}', 'execution/identityFields'],
 		engine: ['ingestIdentity', 'ingestMissingValues'],
 		without: [
 			LONG,
 			'test/nodes/XpertAi/!(payloads|execution)/**',
 			'test/nodes/XpertAi/*.test.ts',
-			'test/nodes/XpertAi/{payloads,execution}/!(identity|template).test.ts',
+			'test/nodes/XpertAi/{payloads,execution}/!(identity|identityFields|template).test.ts',
 		],
 	},
 	execution: {
 		folder: 'nodes/XpertAi/execution',
 		// What the editor shows of fields is held by test/package/surface, here and below.
-		files: ['!(fields|identity)'],
+		files: ['!(fields|identityFields)'],
 		// The session of a chat gives runs their key; what all operations show is held where they are listed.
 		engine: [
 			...['../nodes/words', '../nodes/XpertAi/catalogue'],

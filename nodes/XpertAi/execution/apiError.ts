@@ -30,7 +30,7 @@ export interface AdviceContext {
 	/** The record that a 404 answer is about. If set, the error names only this record, not `ids`. */
 	missingRecord?: NamedId;
 	/** The option that limits the time of a request, with its collection. */
-	timeLimit?: string;
+	timeLimitOption?: string;
 }
 
 /** Returns the n8n error for a failed request. The error contains no token and no request headers. */
@@ -67,7 +67,7 @@ function notFoundMessage(ids: NamedId[]): string {
  */
 function adviceFor(
 	failure: Failure,
-	{ statusAdvice, ids, timeLimit }: AdviceContext & { ids: NamedId[] },
+	{ statusAdvice, ids, timeLimitOption: timeLimit }: AdviceContext & { ids: NamedId[] },
 ): string | undefined {
 	const { kind, status = 0 } = failure;
 	if (kind === 'timeout' && timeLimit !== undefined)

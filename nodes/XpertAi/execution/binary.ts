@@ -2,12 +2,12 @@ import { isNil, uniq } from 'lodash';
 import { type IBinaryData, isExpression } from 'n8n-workflow';
 
 import type { UploadFile } from '../transport/multipart';
-import { namesValue } from './fieldSchemas';
-import { emptyExpressionIssue, givenFor } from './given';
+import { nameListSchema } from './fieldSchemas';
+import { emptyExpressionIssue, givenFor } from './givenValues';
 import { quoted } from './issueText';
 import type { Item } from './item';
 
-export const MIME_TYPES: Record<string, string> = {
+export const DOCUMENT_MIME_TYPES: Record<string, string> = {
 	csv: 'text/csv',
 	docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
 	epub: 'application/epub+zip',
@@ -31,7 +31,7 @@ export const UNKNOWN_MIME_TYPE = 'application/octet-stream';
 /** The lower-case extension of a file name; undefined if `MIME_TYPES` does not contain the extension. */
 export function documentExtension(name: string): string | undefined {
 	const extension = extensionOf(name);
-	return Object.hasOwn(MIME_TYPES, extension) ? extension : undefined;
+	return Object.hasOwn(DOCUMENT_MIME_TYPES, extension) ? extension : undefined;
 }
 
 /** Derives the MIME type from a file name. Used for files without a MIME type, e.g. from a Code node. */
@@ -40,7 +40,7 @@ function mimeTypeOf(name = ''): string {
 	if (PICTURE_EXTENSIONS.includes(extension)) return `image/${extension}`;
 	// Missing in `MIME_TYPES`, because Submit detects the format of old Office files from their content.
 	if (extension === 'xls') return 'application/vnd.ms-excel';
-	return MIME_TYPES[documentExtension(name) ?? ''] ?? UNKNOWN_MIME_TYPE;
+	return DOCUMENT_MIME_TYPES[documentExtension(name) ?? ''] ?? UNKNOWN_MIME_TYPE;
 }
 
 const extensionOf = (name: string) => /\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase() ?? '';
@@ -73,7 +73,7 @@ export function chosenBinaryFields(item: Item, name: string): BinaryField[] {
 			undefined,
 			item.emptyItemAdvice ?? NO_FILE_ADVICE,
 		);
-	const names = uniq(item.setting<string[]>(name, namesValue));
+	const names = uniq(item.setting<string[]>(name, nameListSchema));
 	return names.map((one) => binaryFieldNamed(item, name, one));
 }
 
@@ -103,7 +103,11 @@ const OTHER_FIELD = 'Enter the name of a binary field that the item has.';
 const NO_FILE =
 	'The node before gives no file: put one between that downloads or reads it, or choose what takes text.';
 
-/** Yields the bytes of a binary field. */
+/**
+ * Yields the bytes of a binary field.
+ *
+ * @throws NodeOperationError if the file cannot be opened, e.g. because n8n has deleted it
+ */
 export async function* binaryChunks(item: Item, field: BinaryField): AsyncGenerator<Uint8Array> {
 	const { helpers } = item.context;
 	const { id } = field.binary;

@@ -10,8 +10,11 @@ export interface Place {
 	readonly context: IExecuteFunctions;
 	readonly index: number;
 	readonly node: INode;
-	/** The values of the expressions that were evaluated for this item, by the paths of their parameters. */
-	known?: Map<string, unknown>;
+	/**
+	 * The values of the expressions that were evaluated for this item, by the paths of their parameters. A value that
+	 * was evaluated part by part has a key of its own.
+	 */
+	cachedValues?: Map<string, unknown>;
 }
 
 /** An expression that only reads a value of the item. */
@@ -32,7 +35,7 @@ const simpleReadsOf = memoize<(node: INode) => (expression: string) => Read | un
 );
 simpleReadsOf.cache = new WeakMap();
 
-/** Parses the expressions of a node. Caches the result of each. */
+/** Returns the function that parses an expression of a node, with its leading `=`. The function caches its results. */
 export const templatesOf = memoize<
 	(node: INode) => (expression: string) => ReturnType<typeof parseTemplate>
 >(() => memoize((expression: string) => parseTemplate(expression.slice(1))));
@@ -40,33 +43,34 @@ templatesOf.cache = new WeakMap();
 
 /**
  * Evaluates an expression. If the expression only reads a value of the item, the node reads the value itself, because
- * n8n takes a hundred times as long. Before that, n8n evaluates the expression for one item with a value. If this value
- * differs from the value that the node reads, n8n evaluates the expression for all items.
+ * n8n takes a hundred times as long. First, n8n also evaluates the expression, until an item gives a value other than
+ * null and undefined. If n8n and the node ever differ, n8n evaluates the expression for all further items.
  *
  * @param expression without the leading `=`
- * @param byN8n asks n8n for the value
+ * @param askN8n asks n8n for the value
  */
 function evaluate(
 	{ context, index, node }: Place,
 	expression: string,
-	byN8n: () => unknown,
+	askN8n: () => unknown,
 ): unknown {
 	const read = simpleReadsOf(node)(expression);
-	if (!read || read.agreesWithN8n === false) return byN8n();
+	if (!read || read.agreesWithN8n === false) return askN8n();
 	const found = readPath(context.getInputData()[index]?.json, read.steps);
-	if (!found) return byN8n();
+	if (!found) return askN8n();
 	if (read.agreesWithN8n) return found.value;
-	const value = byN8n();
+	const value = askN8n();
 	if (!Object.is(value, found.value)) read.agreesWithN8n = false;
 	else if (!isNil(value)) read.agreesWithN8n = true;
 	return value;
 }
 
 /**
- * Returns the cached value of an expression of this item. Without one, calls `read` and caches its value, but no error.
+ * Returns the cached value of an expression of this item. If there is none, calls `read` and caches its value. If
+ * `read` throws, nothing is cached.
  */
 function evaluateOnce(place: Place, path: string, read: () => unknown): unknown {
-	const known = (place.known ??= new Map<string, unknown>());
+	const known = (place.cachedValues ??= new Map<string, unknown>());
 	if (!known.has(path)) known.set(path, read());
 	return known.get(path);
 }
@@ -90,6 +94,8 @@ export const readsSibling = (expression: string): boolean => READS_SIBLING.test(
  * because n8n finds that parameter only then.
  */
 function byN8n({ context, index, node }: Place, expression: string, path: string): unknown {
+	// n8n evaluates the expression at the path. If the node has no such parameter, n8n evaluates the fallback, which is
+	// the same expression, e.g. from the default of a field.
 	const read = (from: string): unknown =>
 		context.getNodeParameter(from, index, expression, { skipValidation: true });
 	const steps = readsSibling(expression) ? toPath(path) : [];
@@ -136,7 +142,9 @@ export const expressionValueByParts = (
 /**
  * Like `expressionValueByParts`. Also caches a complete value for `expressionValue`, which would give the same value.
  */
-export function keepValueByParts(...asked: Parameters<typeof expressionValueByParts>): unknown {
+export function evaluateByPartsAndShare(
+	...asked: Parameters<typeof expressionValueByParts>
+): unknown {
 	const [place, , path] = asked;
 	const value = expressionValueByParts(...asked);
 	return value instanceof MissingPart ? value : evaluateOnce(place, path, () => value);

@@ -7,16 +7,16 @@ import {
 } from 'n8n-workflow';
 import { z, type ZodTypeAny } from 'zod';
 
-import { isJsonObject, jsonValue } from '../payloads/json';
+import { isJsonObject, jsonValueSchema } from '../payloads/json';
 import { isoText } from '../payloads/dates';
 import { hasLostDigits, missingValueTextIn } from '../payloads/identity';
 import { EVERY_UUID, isUuid, UUID_ISSUE } from '../payloads/ids';
 import { LONE_SURROGATE_ISSUE } from '../payloads/loneSurrogates';
 import { ConvertingSchema } from '../payloads/schemas';
-import { type FieldValues, filledOnly, isContainer, isIdField, splitList } from './fields';
-import { isBlank, isBrokenText, isNothing } from './given';
+import { type FieldValues, filledOnly, isPanelGroup, isIdField, splitList } from './fields';
+import { isBlank, isBrokenText, isNothing } from './givenValues';
 
-/** Converts a value to the type of its field. Returns a value that cannot be converted as it is. */
+/** Converts a value to the type of its field. If the value cannot be converted, returns it unchanged. */
 export function typedValue(type: 'string' | 'number' | 'boolean', raw: unknown): unknown {
 	if (type === 'string') {
 		const text = isoText(raw);
@@ -43,7 +43,7 @@ const convertingSchema = (
 		return value;
 	});
 
-export const textValue = z.string().default('');
+export const textSchema = z.string().default('');
 
 export const LOST_DIGITS_ISSUE = 'must be text, as so large a number has lost its last digits';
 
@@ -65,7 +65,7 @@ const FREE_ID_ISSUE = 'must be an ID';
 
 export const isIdIssue = (issue: string) => issue === UUID_ISSUE || issue === FREE_ID_ISSUE;
 
-export const idsValue = z.preprocess(
+export const idListSchema = z.preprocess(
 	asList,
 	z
 		.array(
@@ -83,7 +83,7 @@ export const idsValue = z.preprocess(
 );
 
 /** The schema of a list of binary field names. Names must not be empty. */
-export const namesValue = z.preprocess(asList, z.array(z.string().trim().min(1)));
+export const nameListSchema = z.preprocess(asList, z.array(z.string().trim().min(1)));
 
 /** Returns the schema of a field. The schema converts values, because an expression may return any type. */
 export const fieldSchema = memoize((field: INodeProperties): ZodTypeAny => {
@@ -108,7 +108,7 @@ type TypeOptions = INodeProperties['typeOptions'];
 const TYPE_SCHEMAS: Partial<
 	Record<NodePropertyTypes, (field: INodeProperties, options: TypeOptions) => ZodTypeAny>
 > = {
-	json: () => jsonValue,
+	json: () => jsonValueSchema,
 	// n8n does not check `maxValue` for the result of an expression, so the schema does.
 	number: (_, { maxValue = Infinity } = {}) =>
 		convertingSchema(
@@ -124,7 +124,7 @@ const TYPE_SCHEMAS: Partial<
 	// An expression may return the whole collection, as an object or as JSON text.
 	collection: ({ options }) => {
 		const group = groupSchema(options as INodeProperties[]).transform(undefinedIfEmpty);
-		return jsonValue.pipe(convertingSchema(undefinedIfEmptyList)).pipe(group.optional());
+		return jsonValueSchema.pipe(convertingSchema(undefinedIfEmptyList)).pipe(group.optional());
 	},
 	fixedCollection: ({ options }, { multipleValues } = {}) => {
 		const [{ name, values }] = options as [INodePropertyCollection];
@@ -138,29 +138,33 @@ const TYPE_SCHEMAS: Partial<
 };
 
 /**
- * Returns the schema of an object with the values of `fields`. Removes empty values. Takes the values out of containers
- * such as `additionalFields` (see `isContainer`).
+ * Returns the schema of an object with the values of `fields`. Removes empty values. Takes the values out of panel groups
+ * such as `additionalFields` (see `isPanelGroup`).
  */
 export const groupSchema = memoize((fields: INodeProperties[]) => {
 	const shape = Object.fromEntries(fields.map((field) => [field.name, fieldSchema(field)]));
 	return new ConvertingSchema(z.object(shape), (given) => {
 		const parts = fields.map((field) => {
 			const value: unknown = given[field.name];
-			return isContainer(field) ? (value as FieldValues) : { [field.name]: value };
+			return isPanelGroup(field) ? (value as FieldValues) : { [field.name]: value };
 		});
 		return filledOnly(Object.assign({}, ...parts) as FieldValues);
 	});
 });
 
-/** Replaces an empty list by undefined. Some expressions and generated workflows return it for an empty collection. */
+fieldSchema.cache = new WeakMap();
+groupSchema.cache = new WeakMap();
+
+/** Replaces an empty list by undefined. Some expressions and generated workflows give `[]` for an empty collection. */
 const undefinedIfEmptyList = (raw: unknown) => (isEqual(raw, []) ? undefined : raw);
 
 /** Turns an empty object or list into undefined, because servers would store the empty value. */
 const undefinedIfEmpty = (values: object) => (isEmpty(values) ? undefined : values);
 
 /**
- * Returns the ID in the value of an ID field. In a web address, the last UUID is the ID. A UUID in capital letters is
- * returned in small letters, because servers compare some IDs as text.
+ * Returns the ID in the value of an ID field, which can be a resource locator. In a web address, the last UUID is the
+ * ID. A UUID in capital letters is returned in small letters, because servers compare some IDs as text. A number becomes
+ * text. Values of other types stay unchanged.
  */
 export function idFromInput(raw: unknown): unknown {
 	const value = isJsonObject(raw) && 'value' in raw ? raw.value : raw;

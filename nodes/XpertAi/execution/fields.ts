@@ -11,7 +11,7 @@ import { exactJson } from '../payloads/json';
 
 export type FieldValues = Record<string, unknown>;
 
-/** Leaves out empty fields. */
+/** Leaves out fields that are undefined or `''`. Keeps null, because null clears a field on the server. */
 export const filledOnly = (values: FieldValues): FieldValues =>
 	omitBy(values, (value) => value === undefined || value === '');
 
@@ -133,7 +133,7 @@ export const additionalFieldsJson = jsonField(
  *
  * @param content what the binary field contains, e.g. `the file to upload`
  */
-export function binaryFieldName(content: string): INodeProperties {
+export function binaryNameField(content: string): INodeProperties {
 	const description = `Name of the binary field of the item that holds ${content}`;
 	const hint = `The name of the input field containing ${content}`;
 	const more = { default: 'data', required: true, hint };
@@ -216,10 +216,10 @@ export const tuningField = (displayName: string, settings: INodeProperties[]): I
 	});
 
 /** Names of the collections that group fields in the panel, but not in the request body. */
-const CONTAINERS = ['additionalFields', 'updateFields', 'filters'];
+const PANEL_GROUPS = ['additionalFields', 'updateFields', 'filters'];
 
-/** A collection of optional body fields. The name must be in `CONTAINERS`. */
-export const fieldCollection = (name: string, options: INodeProperties[]): INodeProperties =>
+/** A collection of optional body fields. The name must be in `PANEL_GROUPS`. */
+export const panelGroupField = (name: string, options: INodeProperties[]): INodeProperties =>
 	groupField(name, startCase(name), undefined, {
 		options,
 		...(name === 'filters' && { placeholder: 'Add filter' }),
@@ -236,6 +236,6 @@ export function displayedIf<Field extends INodeProperties>(
 	}));
 }
 
-/** Whether a field is one of the collections in `CONTAINERS`. */
-export const isContainer = ({ name, type }: INodeProperties): boolean =>
-	type === 'collection' && CONTAINERS.includes(name);
+/** Whether a field is one of the collections in `PANEL_GROUPS`. */
+export const isPanelGroup = ({ name, type }: INodeProperties): boolean =>
+	type === 'collection' && PANEL_GROUPS.includes(name);

@@ -10,8 +10,8 @@ export const NUL = '\0';
 const CHARACTERS_PER_NUL = 1000;
 
 /**
- * Whether the first bytes of a file are text without U+0000. Tries the encoding of the byte order mark, or else UTF-8,
- * and the charset of the MIME type.
+ * Whether the first bytes of a file are text without U+0000, in at least one of two encodings: the encoding of the byte
+ * order mark (without a mark: UTF-8), and the charset of the MIME type.
  */
 export function isTextHead(head: Buffer, mimeType: string): boolean {
 	const encodings = uniq([encodingByMark(head) ?? 'utf-8', nonUtf8CharsetIn(mimeType) ?? 'utf-8']);
@@ -100,7 +100,7 @@ interface Decoding<Sink> {
  * @returns the decoder of the right encoding, and the receiver that has all the text
  * @throws NodeOperationError if the file is not text
  */
-export async function decodeOnce<Sink extends TextSink>(
+export async function decodeInOnePass<Sink extends TextSink>(
 	item: Item,
 	field: BinaryField,
 	{ pieces, mimeType }: { pieces: AsyncIterable<Uint8Array>; mimeType: string },
@@ -164,15 +164,15 @@ export async function* decodedChunks(
 }
 
 /**
- * Like `decodedChunks`, but finds the encoding itself. If the MIME type names a charset other than UTF-8, reads the
- * file twice: first to find the encoding, then to yield the text.
+ * Like `decodedChunks` without an encoding, but also considers the charset of the MIME type. If the MIME type names a
+ * charset other than UTF-8, reads the file twice: first to find the encoding, then to yield the text.
  */
 export async function* textChunks(item: Item, field: BinaryField): AsyncGenerator<string> {
 	const { mimeType } = field.binary;
 	let encoding: string | undefined;
 	if (nonUtf8CharsetIn(mimeType) !== undefined) {
 		const pieces = binaryChunks(item, field);
-		const read = await decodeOnce(item, field, { pieces, mimeType }, () => ({ add: noop }));
+		const read = await decodeInOnePass(item, field, { pieces, mimeType }, () => ({ add: noop }));
 		({ encoding } = read.decoder);
 	}
 	yield* decodedChunks(item, field, encoding);

@@ -2,7 +2,7 @@ import { attempt, findLastIndex, get, isPlainObject, truncate } from 'lodash';
 import type { INodeProperties } from 'n8n-workflow';
 import type { ZodIssue } from 'zod';
 
-import { isContainer } from './fields';
+import { isPanelGroup } from './fields';
 
 /** The path to a part of a value, outermost key first. */
 export type JsonPath = Array<string | number>;
@@ -52,7 +52,7 @@ const TYPE_NAMES: Record<string, string> = {
 };
 
 /** Returns the name of a part of a value for messages, e.g. `"Top K" in "Recall"`. */
-export function fieldName(path: JsonPath, fieldNames: FieldNames): string {
+export function fieldLabel(path: JsonPath, fieldNames: FieldNames): string {
 	const { fields, within = [], additional } = fieldNames;
 	const { parameter = fields ? 'Fields' : 'JSON Body' } = fieldNames;
 	if (path.length > 0 && setsPath(additional, path))
@@ -95,16 +95,17 @@ export function fieldsAlong(
 	const [key, ...rest] = path;
 	if (key === undefined) return [];
 	const hasKey = (one: object): one is INodeProperties => 'type' in one && get(one, 'name') === key;
-	const inContainers = () => level.filter(isContainer).flatMap(({ options = [] }) => options);
+	const inContainers = () => level.filter(isPanelGroup).flatMap(({ options = [] }) => options);
 	const found = level.find(hasKey) ?? inContainers().find(hasKey);
-	// Skips row indexes and the key `values`, because the n8n panel does not show them.
+	// Skips row indexes and the key `values`, because the n8n panel does not show them. Without fields on this level,
+	// the path is inside JSON, where `values` is an ordinary key.
 	if (typeof key === 'number' || (!found && key === 'values' && level.length > 0))
 		return fieldsAlong(rest, level);
 	if (!found) return [{ displayName: pathText(path) }];
 	const inside = (found.options ?? []).flatMap((one) => ('values' in one ? one.values : one));
 	const below = fieldsAlong(rest, inside as INodeProperties[]);
-	// A message names the field inside a container, without the container.
-	return isContainer(found) && below.length > 0 ? below : [found, ...below];
+	// A message names the field inside a panel group, without the group.
+	return isPanelGroup(found) && below.length > 0 ? below : [found, ...below];
 }
 
 export const valueAt = (value: unknown, path: JsonPath): unknown =>

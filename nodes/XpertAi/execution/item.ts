@@ -22,7 +22,7 @@ import {
 import type { Place } from './expressions';
 import { idFromInput } from './fieldSchemas';
 import { isIdField } from './fields';
-import { fieldName } from './issueText';
+import { fieldLabel } from './issueText';
 import { resolveParameter } from './parameters';
 import { Reader } from './reader';
 
@@ -57,11 +57,12 @@ export class Item extends Reader {
 	 */
 	forgetValues(): void {
 		const { place } = this;
-		for (const path of place.known?.keys() ?? []) {
+		for (const path of place.cachedValues?.keys() ?? []) {
+			// The expression of a resource locator is below its key `value`.
 			const field = this.fieldOf(path.replace(/\.value$/, ''));
-			if (!field || !isIdField(field)) place.known?.delete(path);
+			if (!field || !isIdField(field)) place.cachedValues?.delete(path);
 		}
-		if (place.known?.size === 0) place.known = undefined;
+		if (place.cachedValues?.size === 0) place.cachedValues = undefined;
 	}
 
 	/**
@@ -78,20 +79,19 @@ export class Item extends Reader {
 		return apiError(failure, {
 			...context,
 			ids: [...this.idsIn(`${failure.path}"${body}`), ...ids],
-			timeLimit: this.timeLimit,
+			timeLimitOption: this.timeLimitOption,
 			node: this.node,
 			itemIndex: this.index,
 		});
 	}
 
 	/** The option that limits the time of a request, with its collection; undefined if the operation has none. */
-	private get timeLimit(): string | undefined {
+	private get timeLimitOption(): string | undefined {
 		const operation = String(this.node.parameters.operation);
 		const isShown = (name: string) => {
 			const field = this.fieldOf(name);
-			return (
-				field?.displayOptions?.show?.['/operation']?.includes(operation) ?? field !== undefined
-			);
+			if (!field) return false;
+			return field.displayOptions?.show?.['/operation']?.includes(operation) ?? true;
 		};
 		const limits = ['options.timeout', 'tuning.timeout', 'options.deadlineMinutes'];
 		const shown = limits.find(isShown);
@@ -111,7 +111,7 @@ export class Item extends Reader {
 			const id = idFromInput(attempt(() => this.resolve(path.join('.'), '')));
 			const forms = typeof id === 'string' ? [id, encodeURIComponent(id.toWellFormed())] : [];
 			const isSent = id !== '' && forms.some((form) => parts.includes(form));
-			return isSent ? [{ field: fieldName(path, { fields: this.fields }), id: String(id) }] : [];
+			return isSent ? [{ field: fieldLabel(path, { fields: this.fields }), id: String(id) }] : [];
 		});
 	}
 

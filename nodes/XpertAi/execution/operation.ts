@@ -14,10 +14,10 @@ import {
 	type FieldValues,
 	additionalFieldsJson,
 	concurrencyOption,
-	binaryFieldName,
+	binaryNameField,
 	choiceField,
 	displayedIf,
-	isContainer,
+	isPanelGroup,
 	limit,
 	optionsField,
 	returnAll,
@@ -78,7 +78,7 @@ export interface PrecheckResult {
 	/** If this key is present, the node outputs its value instead of sending the main request. */
 	answer?: unknown;
 	/** Values for path placeholders such as `{messageId!}`, by name. */
-	found?: Record<string, string>;
+	pathValues?: Record<string, string>;
 }
 
 /**
@@ -105,7 +105,7 @@ type Method = ApiRequest['method'];
 /** The declaration of an operation that `runDeclared` runs. */
 interface Declaration extends OperationInfo {
 	/** The fields for IDs in the path. Each field has the name of its placeholder. */
-	ids?: INodeProperties[];
+	idFields?: INodeProperties[];
 	/**
 	 * The method, and the path below the API root. The path can contain placeholders:
 	 * - `{name}`: the value of the parameter `name`
@@ -136,7 +136,7 @@ interface Declaration extends OperationInfo {
 	 * @param asked the request body, or the path values of a request without a body; undefined if the answer comes from
 	 * `precheck`
 	 */
-	shape?: (answer: unknown, asked: unknown) => IDataObject[];
+	toOutput?: (answer: unknown, asked: unknown) => IDataObject[];
 	/** The default of the option Timeout, in seconds. */
 	timeoutSeconds?: number;
 	/**
@@ -145,7 +145,7 @@ interface Declaration extends OperationInfo {
 	 */
 	repeatable?: boolean;
 	/** Sends the main request by calling `send`. Default: one call without arguments. */
-	sendBody?: (item: Item, send: SendRequest) => Promise<unknown>;
+	sendMainRequest?: (item: Item, send: SendRequest) => Promise<unknown>;
 	/** Advice for HTTP statuses that have a special meaning in this operation. */
 	statusAdvice?: StatusAdvice;
 	/** Returns a hint about the answers for all items. n8n shows the hint above the output. */
@@ -275,11 +275,11 @@ export const operationFields = memoize((operation: Operation): INodeProperties[]
 );
 
 function declaredFields(operation: DeclaredOperation): INodeProperties[] {
-	const { body, ids = [], paging, timeoutSeconds } = operation;
-	const [optional, fields] = partition(body?.fields, { name: 'options' });
-	const [groups, single] = partition(fields, isContainer);
+	const { body, idFields: ids = [], paging, timeoutSeconds } = operation;
+	const [optionsOfBody, fields] = partition(body?.fields, { name: 'options' });
+	const [groups, single] = partition(fields, isPanelGroup);
 	const options = [
-		...optional.flatMap((field) => field.options as INodeProperties[]),
+		...optionsOfBody.flatMap((field) => field.options as INodeProperties[]),
 		// A body with `split` is a list. A list cannot have additional fields.
 		...(body && !body.split ? [additionalFieldsJson] : []),
 		...(operation.options ?? []),
@@ -287,7 +287,7 @@ function declaredFields(operation: DeclaredOperation): INodeProperties[] {
 	];
 	return [
 		...ids,
-		...(body?.isForm ? [binaryFieldName('the file to upload')] : []),
+		...(body?.isForm ? [binaryNameField('the file to upload')] : []),
 		...single,
 		...(paging ? [returnAll, limit] : []),
 		...groups,

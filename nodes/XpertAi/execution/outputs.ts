@@ -25,7 +25,7 @@ export const isTool = (context: IExecuteFunctions): boolean =>
 const toolOutputs = z.enum(['simplified', 'raw', 'selected']);
 
 /** The output format of an answer: simplified or raw. */
-export interface AnswerOutput {
+export interface OutputFormat {
 	simplify: boolean;
 	/** The fields of a raw output. Default: all fields. */
 	rawFields?: string[];
@@ -36,7 +36,7 @@ export interface AnswerOutput {
  *
  * @throws NodeOperationError if a parameter is invalid
  */
-export function readOutput(item: Item): AnswerOutput {
+export function readOutputFormat(item: Item): OutputFormat {
 	if (!isTool(item.context)) return { simplify: item.setting('simplify', z.boolean()) };
 	const output = item.setting('toolOutput', toolOutputs);
 	if (output !== 'selected') return { simplify: output === 'simplified' };
@@ -44,7 +44,7 @@ export function readOutput(item: Item): AnswerOutput {
 }
 
 /** Returns a raw answer, or only its `rawFields`, if set. */
-export const rawOutput = ({ rawFields }: AnswerOutput, json: IDataObject): IDataObject =>
+export const rawOutput = ({ rawFields }: OutputFormat, json: IDataObject): IDataObject =>
 	rawFields ? pick(json, rawFields) : json;
 
 /** Whether a streaming chat shows the output of the node. */
@@ -120,7 +120,8 @@ export function itemJson(value: unknown): IDataObject {
 /**
  * The execution mode of the outermost workflow, such as `manual`. In a sub-workflow, `getMode` returns `integrated`.
  * `rootExecutionMode` exists since n8n 2.20, but not in workflows that are tools of agents. Without
- * `rootExecutionMode`, returns the mode of the calling workflow, which is `integrated` for a sub-workflow.
+ * `rootExecutionMode`, returns the mode of the calling workflow. That mode is `integrated` if the calling workflow is
+ * itself a sub-workflow, or if n8n does not tell its mode.
  */
 export function outermostMode(context: IExecuteFunctions): unknown {
 	const mode = context.getMode();

@@ -4,7 +4,7 @@ import { type INode, isExpression, type NodeParameterValueType } from 'n8n-workf
 
 import type { IdentityOptions } from '../payloads/identity';
 import { expressionValueByParts, type Place, expressionValue } from './expressions';
-import { findPath, isLocator } from './given';
+import { findPath, isLocator } from './givenValues';
 
 /** Fields that a read of their collection leaves out. They are read on their own. */
 const FIELDS_READ_ALONE = ['documentSettings.documentVersion', 'options.shard'];
@@ -45,24 +45,24 @@ export function resolveParameter(
 	if (isConstant(node)(name) && !findPath(initial, isExpression))
 		return context.getNodeParameter(name, index, initial, { skipValidation: true });
 	const given: unknown = get(node.parameters, name, initial);
-	return resolveValue({ place, asked: name }, given, name, name);
+	return resolveValue({ place, parameterName: name }, given, name, name);
 }
 
 /** A read of a parameter. */
 interface ParameterRead {
 	place: Place;
 	/** The name of the parameter. */
-	asked: string;
+	parameterName: string;
 }
 
 /**
  * Resolves all expressions inside a value.
  *
  * @param path the path to the value, for n8n
- * @param field the same path without the indexes of rows
+ * @param field the same path without the indexes of rows and the keys of a resource locator
  */
 function resolveValue(read: ParameterRead, given: unknown, path: string, field: string): unknown {
-	const isInside = field !== read.asked;
+	const isInside = field !== read.parameterName;
 	if (isInside && FIELDS_READ_ALONE.includes(field)) return undefined;
 	if (isArray(given))
 		return given.map((one, at) => resolveValue(read, one, `${path}[${at}]`, field));

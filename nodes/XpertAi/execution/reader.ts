@@ -11,7 +11,7 @@ import { type AnyZodObject, z, type ZodIssue, type ZodTypeAny } from 'zod';
 import { LONE_SURROGATE_ISSUE } from '../payloads/loneSurrogates';
 import type { Schema } from '../payloads/schemas';
 import { operationError } from './apiError';
-import { fieldSchema, groupSchema, idsValue, isIdIssue, textValue } from './fieldSchemas';
+import { fieldSchema, groupSchema, idListSchema, isIdIssue, textSchema } from './fieldSchemas';
 import type { FieldValues } from './fields';
 import {
 	emptyExpressionIssue,
@@ -24,9 +24,9 @@ import {
 	isNothing,
 	isUnsendable,
 	locatorValue,
-} from './given';
+} from './givenValues';
 import {
-	fieldName,
+	fieldLabel,
 	type FieldNames,
 	fieldsAlong,
 	issueText,
@@ -149,7 +149,7 @@ export class Reader {
 		if (!fixed) return;
 		// A resource mapper stores its columns under the key `value`. The n8n panel does not show this key.
 		const path = [...name.split('.'), ...fixed].filter((part) => part !== 'value');
-		this.throwIssue({ field: fieldName(path, { fields: this.fields }), ...FIXED_EXPRESSION });
+		this.throwIssue({ field: fieldLabel(path, { fields: this.fields }), ...FIXED_EXPRESSION });
 	}
 
 	/**
@@ -212,12 +212,12 @@ export class Reader {
 	 * give the default of the field, because this default may be an expression.
 	 */
 	text(name: string, initial = ''): string {
-		return this.setting(name, textValue, initial);
+		return this.setting(name, textSchema, initial);
 	}
 
 	/** Converts a value that was read for a parameter to text, as `text` does. */
 	asText(name: string, raw: unknown): string {
-		return this.typed(name, raw, textValue, '');
+		return this.typed(name, raw, textSchema, '');
 	}
 
 	/** Reads a parameter as text. Throws if the text is empty. */
@@ -228,7 +228,7 @@ export class Reader {
 
 	/** Reads one or more IDs from a list or a comma-separated text. */
 	ids(name: string): string[] {
-		return this.setting(name, idsValue);
+		return this.setting(name, idListSchema);
 	}
 
 	/** Checks a value with a schema. Throws an error about the first issue. */
@@ -237,9 +237,9 @@ export class Reader {
 		if (result.success) return result.data;
 		const [zodIssue] = result.error.issues as [ZodIssue];
 		return this.throwIssue({
-			field: fieldName(zodIssue.path, fieldNames),
+			field: fieldLabel(zodIssue.path, fieldNames),
 			issue: issueText(zodIssue),
-			// The value may be a list as text. `zodIssue.path` leads to nothing there, but `params` has the rejected part.
+			// For a list as text, `zodIssue.path` does not lead to the rejected part, but `params` has this part.
 			value: get(zodIssue, 'params.value') ?? valueAt(value, zodIssue.path),
 			advice: adviceForIssue(zodIssue, fieldNames),
 		});
@@ -251,7 +251,7 @@ export class Reader {
 		if (text === undefined) {
 			const key = findKey(Object(value), (part) => part !== undefined && !stringified(part));
 			return this.throwIssue({
-				field: fieldName(compact([key]), fieldNames),
+				field: fieldLabel(compact([key]), fieldNames),
 				issue: TOO_DEEP_ISSUE,
 			});
 		}
@@ -259,7 +259,7 @@ export class Reader {
 		const path = /\\ud|null/.test(text) ? findPath(value, isUnsendable) : undefined;
 		if (!path) return text;
 		const part = valueAt(value, path);
-		const field = fieldName(path, fieldNames);
+		const field = fieldLabel(path, fieldNames);
 		if (typeof part === 'number')
 			return this.throwIssue({ field, issue: 'must be a number', value: part });
 		// If the part is an object, the lone surrogate is in one of its keys.
@@ -273,7 +273,7 @@ export class Reader {
 	}
 
 	/** Whether the operation has a parameter of this name. */
-	has(name: string): boolean {
+	hasParameter(name: string): boolean {
 		return this.fieldOf(name) !== undefined;
 	}
 
@@ -316,10 +316,6 @@ const EMPTY_EXPRESSION_ADVICE =
 	"Correct the expression. To read from a node further back, name that node: {{ $('Name of the Node').item.json.nameOfTheField }}";
 
 const ID_ADVICE = 'Paste the ID, or the address of its own page: a name is no ID.';
-
-fieldSchema.cache = new WeakMap();
-
-groupSchema.cache = new WeakMap();
 
 /**
  * Reads and trims an optional text; undefined if the user left the field empty.

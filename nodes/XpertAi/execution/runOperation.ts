@@ -18,8 +18,8 @@ import { connectionsOf } from '../transport/request';
 import type { ItemError } from './apiError';
 import { chosenBinaryField, readUploadFile } from './binary';
 import { ADDITIONAL_FIELDS_JSON, type FieldValues, TIMEOUT_SECONDS } from './fields';
-import { throwIfPartMissing } from './identity';
-import { fieldName, type FieldNames, setsPath } from './issueText';
+import { throwIfPartMissing } from './identityFields';
+import { fieldLabel, type FieldNames, setsPath } from './issueText';
 import { Item } from './item';
 import {
 	type DeclaredOperation,
@@ -33,7 +33,14 @@ import {
 	type SendRequest,
 	simplified,
 } from './operation';
-import { addHints, itemJson, mayContinue, rawOutput, readOutput, replyOrThrow } from './outputs';
+import {
+	addHints,
+	itemJson,
+	mayContinue,
+	rawOutput,
+	readOutputFormat,
+	replyOrThrow,
+} from './outputs';
 import { collectPages } from './paging';
 
 /**
@@ -52,13 +59,13 @@ export function mergeAdditionalFields<Body>(
 	panel: FieldNames,
 	reserved: string[] = [],
 ): { value: Body; fieldNames: FieldNames } {
-	if (!item.has(ADDITIONAL_FIELDS_JSON))
+	if (!item.hasParameter(ADDITIONAL_FIELDS_JSON))
 		return { value: item.check(schema, value, panel), fieldNames: panel };
 	const additional = item.setting(ADDITIONAL_FIELDS_JSON, freeForm.default({}), '');
 	const fieldNames = { ...panel, additional };
 	const reservedPaths = reserved.map((path) => path.split('.'));
 	const rejected = reservedPaths.find((path) => setsPath(additional, path));
-	if (rejected) item.throwIssue({ field: fieldName(rejected, fieldNames), issue: RESERVED_ISSUE });
+	if (rejected) item.throwIssue({ field: fieldLabel(rejected, fieldNames), issue: RESERVED_ISSUE });
 	return { value: item.check(schema, deepMerged(value, additional), fieldNames), fieldNames };
 }
 
@@ -85,10 +92,10 @@ export async function runDeclared(
 	{ context, items }: Execution,
 ): Promise<INodeExecutionData[]> {
 	const { simplify, answersHint } = operation;
-	const { shape = operation.method === 'DELETE' ? deletedItem : answerItems } = operation;
+	const { toOutput: shape = operation.method === 'DELETE' ? deletedItem : answerItems } = operation;
 	const allAnswers: unknown[] = [];
 	const work = async (item: Item) => {
-		const format = simplify && readOutput(item);
+		const format = simplify && readOutputFormat(item);
 		const answers = await answersFor(item, operation);
 		if (answersHint) allAnswers.push(...map(answers, 'answer'));
 		const results = answers.flatMap(({ answer, asked }) => shape(answer, asked));
@@ -181,7 +188,11 @@ interface OperationAnswer {
 	asked?: unknown;
 }
 
-/** Sends the requests of an item, one after the other. Returns one answer for each pair of a path and a body. */
+/**
+ * Sends the requests of an item, one after the other.
+ *
+ * @returns one answer for each pair of a path and a body, but only one for a path that `precheck` answers
+ */
 async function answersFor(item: Item, operation: DeclaredOperation): Promise<OperationAnswer[]> {
 	const { ifEmpty, precheck, identifying = {} } = operation;
 	const { timeoutSeconds: initialTimeout = TIMEOUT_SECONDS } = operation;
@@ -201,13 +212,13 @@ async function answersFor(item: Item, operation: DeclaredOperation): Promise<Ope
 			answers.push({ answer: checked.answer });
 			continue;
 		}
-		const path = buildPath(operation.path, { ...values, ...checked?.found });
+		const path = buildPath(operation.path, { ...values, ...checked?.pathValues });
 		const schema =
 			typeof operation.answer === 'function' ? operation.answer(values) : operation.answer;
 		for (const body of bodies) {
 			const request = { path, schema, timeoutMs, body, fieldNames, file };
 			const send = requestSender(item, operation, request);
-			const sendAll = operation.paging ? collectListPages : operation.sendBody;
+			const sendAll = operation.paging ? collectListPages : operation.sendMainRequest;
 			const answer = await (sendAll ? sendAll(item, send) : send());
 			if (ifEmpty && isEqual(answer, [])) await ifEmpty(item, values, timeoutMs);
 			answers.push({ answer, asked: body.value ?? values });

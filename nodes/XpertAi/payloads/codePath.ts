@@ -9,13 +9,13 @@ interface CodeToken {
 /** Methods that return items of another node, e.g. `$('Node').first()`. */
 const READING_METHODS = ['first', 'last', 'all', 'itemMatching'];
 
-/** Functions that return a value from a language model. */
+/** Functions that return a value from a language model. A call of such a function counts as a path. */
 const FROM_AI = ['$fromAI', '$fromAi', '$fromai'];
 
 /**
  * Finds the end of a path that starts with a name such as `$json`.
  *
- * @returns the index of the last token of the path; undefined if the name is a function that computes
+ * @returns the index of the last token of the path; undefined for a call that computes a value, e.g. `$max(…)`
  */
 export function pathEnd(tokens: CodeToken[], start: number): number | undefined {
 	const root = tokens[start]?.text ?? '';
@@ -33,20 +33,22 @@ export function pathEnd(tokens: CodeToken[], start: number): number | undefined 
 /**
  * Finds the end of the step behind a path: of `.id`, `["id"]`, `[0]`, or a method such as `.first()`.
  *
- * @returns the index of the last token of the step; undefined if no step follows, or a method that computes
+ * @returns the index of the last token of the step; undefined if no step follows, or if the next step is a method that
+ * computes a value, e.g. `.trim()`
  */
 function stepEnd(tokens: CodeToken[], endOfPath: number): number | undefined {
 	const textAt = (index: number) => tokens[index]?.text ?? '';
 	const mark = textAt(endOfPath + 1);
-	const bracket = mark === '?.' ? endOfPath + 2 : endOfPath + 1;
-	const hasOneToken = textAt(bracket) === '[' && closingIndex(tokens, bracket) === bracket + 2;
-	if (hasOneToken && ['string', 'number'].includes((tokens[bracket + 1] as CodeToken).type))
-		return bracket + 2;
-	const name = endOfPath + 2;
-	if (!['.', '?.'].includes(mark) || tokens[name]?.type !== 'word') return undefined;
-	const isCall = textAt(name + 1) === '(';
-	if (!isCall) return name;
-	return READING_METHODS.includes(textAt(name)) ? closingIndex(tokens, name + 1) : undefined;
+	const bracketAt = mark === '?.' ? endOfPath + 2 : endOfPath + 1;
+	const hasOneToken =
+		textAt(bracketAt) === '[' && closingIndex(tokens, bracketAt) === bracketAt + 2;
+	if (hasOneToken && ['string', 'number'].includes((tokens[bracketAt + 1] as CodeToken).type))
+		return bracketAt + 2;
+	const nameAt = endOfPath + 2;
+	if (!['.', '?.'].includes(mark) || tokens[nameAt]?.type !== 'word') return undefined;
+	const isCall = textAt(nameAt + 1) === '(';
+	if (!isCall) return nameAt;
+	return READING_METHODS.includes(textAt(nameAt)) ? closingIndex(tokens, nameAt + 1) : undefined;
 }
 
 /** Returns the index of the token that closes a bracket. */

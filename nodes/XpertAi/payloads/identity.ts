@@ -82,7 +82,7 @@ function assembleValue(
 	const inner = (piece: Template) => assembleValue(piece, values, evaluate);
 	switch (template.kind) {
 		case 'fixed':
-			return template.escaped === undefined ? template.source : evaluate(template.escaped);
+			return template.expression === undefined ? template.source : evaluate(template.expression);
 		case 'number':
 			return template.value;
 		case 'part':
@@ -156,7 +156,7 @@ export const missingValueWordIn = (text: string): string | undefined =>
  * does not count, e.g. in the file name `null-safety.md`.
  */
 function writesMissingWord(
-	{ isRead, reads }: TemplatePart,
+	{ isPath: isRead, reads }: TemplatePart,
 	value: unknown,
 	evaluate: (expression: string) => unknown,
 ): boolean {
@@ -171,7 +171,10 @@ function writesMissingWord(
 
 /* Keys */
 
-/** Normalizes a key. Unicode has two spellings of a name such as `Übersicht.txt`. NFC gives both the same key. */
+/**
+ * Normalizes a key: removes U+0000 and outer blanks, and converts to NFC. Unicode has two spellings of a name such as
+ * `Übersicht.txt`. NFC gives both the same key.
+ */
 export const canonicalKey = (text: string): string =>
 	text.replaceAll('\0', '').trim().normalize('NFC');
 

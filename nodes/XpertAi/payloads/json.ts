@@ -31,7 +31,7 @@ function quoteRoundedIntegers(json: string): string {
  * A schema that parses JSON text. Blank text and the value null become undefined; the text `null` becomes null. In any
  * value that is not text, dates become ISO 8601 text.
  */
-export const jsonValue = new ConvertingSchema(z.unknown(), (raw, reject): unknown => {
+export const jsonValueSchema = new ConvertingSchema(z.unknown(), (raw, reject): unknown => {
 	if (typeof raw !== 'string') return withIsoDates(raw) ?? undefined;
 	// `trim` also removes a byte order mark, which would make the JSON invalid.
 	const text = raw.trim();
@@ -49,7 +49,7 @@ const holdsDate = (value: unknown): boolean =>
 
 /** Converts every Date and luxon DateTime inside a value to ISO 8601. Other n8n nodes can output such values. */
 function withIsoDates(value: unknown): unknown {
-	// `attempt` returns an error for a value that is nested too deeply. Such a value fails later, as JSON text.
+	// `attempt` returns an error for a value that is nested too deeply. Such a value fails later, when it is written as JSON.
 	if (attempt(holdsDate, value) !== true) return value;
 	return cloneDeepWith(value, (part: unknown) => {
 		const text = isoText(part);

@@ -63,4 +63,4 @@ export const knowledgebaseChanges = openObject({
 });
 
 /** The body of a new knowledgebase. If the name is missing, the server sends the misleading error "Name Exist". */
-export const knowledgebase = knowledgebaseChanges.extend({ name: z.string().min(1) });
+export const newKnowledgebase = knowledgebaseChanges.extend({ name: z.string().min(1) });

@@ -37,8 +37,8 @@ export function parseReadExpression(expression: string): Step[] | undefined {
 /**
  * Reads a value without n8n's expression engine, which is slower. Reads only own properties of plain objects and lists.
  *
- * @returns the value, if it is a text, a finite number, true, false, null or undefined. n8n's engines return such a
- * value unchanged. Returns undefined if n8n must evaluate the expression.
+ * @returns an object with the value, if it is a text, a finite number, true, false, null or undefined. n8n's engines
+ * return such a value unchanged. Returns no object if n8n must evaluate the expression.
  */
 export function readPath(json: unknown, steps: Step[]): { value: unknown } | undefined {
 	let value = json;

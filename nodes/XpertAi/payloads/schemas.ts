@@ -31,8 +31,9 @@ export const freeForm = openObject({});
 export type Schema<Value> = z.ZodType<Value, z.ZodTypeDef, unknown>;
 
 /**
- * A schema that converts the values of another schema. For values of each document, use this class instead of zod's
- * `transform`. `transform` creates a getter for each value, and V8 keeps these getters until a full garbage collection.
+ * A schema that converts the values of another schema. If a schema checks values of thousands of documents, use this class
+ * instead of zod's `transform`. `transform` creates a getter for each value, and V8 keeps these getters until a full
+ * garbage collection.
  */
 export class ConvertingSchema<Given, Value> extends z.ZodType<Value, z.ZodTypeDef, unknown> {
 	/** @param convert calls `reject` with the issue if the value is not valid */

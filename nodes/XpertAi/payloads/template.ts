@@ -2,13 +2,13 @@ import { get } from 'lodash';
 
 import { pathEnd } from './codePath';
 
-/** A piece of code inside of an expression. n8n evaluates each part separately. */
+/** A piece of code inside of an expression. `identityValue` has n8n evaluate each part separately. */
 export interface TemplatePart {
 	kind: 'part';
 	/** The JavaScript code, without braces. */
 	code: string;
 	/** Whether the code is only a path, e.g. `$json.path`. */
-	isRead: boolean;
+	isPath: boolean;
 	/** The paths that the code reads, e.g. `$json.path` for `$json.path.trim()`. */
 	reads: string[];
 }
@@ -19,7 +19,7 @@ export interface Fixed {
 	/** The text as the user wrote it. */
 	source: string;
 	/** An expression for n8n that gives the text. Undefined if the text is `source` itself. */
-	escaped?: string;
+	expression?: string;
 }
 
 /**
@@ -88,18 +88,21 @@ function isEscaped(text: string, position: number): boolean {
 	return isOdd;
 }
 
-/** Returns the piece for a text before braces. n8n changes backslashes in such a text, so n8n must evaluate the text. */
+/**
+ * Returns the piece for a text before braces. n8n changes backslashes only in such a text. So n8n must evaluate the text,
+ * and the text must again stand before braces.
+ */
 const textBeforeBraces = (source: string): Fixed => ({
 	kind: 'fixed',
 	source,
-	...(source.includes('\\') && { escaped: `${source}{{ '' }}` }),
+	...(source.includes('\\') && { expression: `${source}{{ '' }}` }),
 });
 
 /** Splits the code in braces. Code that is too long, or that `tokenize` cannot read, stays one part. */
 function parseCode(source: string): Template {
 	const tokens = source.length > MAX_PARSED ? undefined : tokenize(source)?.tokens;
 	if (tokens?.length) return parseTokens(source, tokens);
-	return { kind: 'part', code: source.trim(), isRead: false, reads: [] };
+	return { kind: 'part', code: source.trim(), isPath: false, reads: [] };
 }
 
 /**
@@ -123,13 +126,22 @@ function parseTokens(source: string, tokens: Token[]): Template {
 		if (first.pieces) return { kind: 'literal', pieces: first.pieces };
 	}
 	const reads = readsIn(source, tokens);
-	return { kind: 'part', code, isRead: reads[0] === code, reads };
+	return { kind: 'part', code, isPath: reads[0] === code, reads };
 }
 
-/** Returns the fixed text of a literal with its quotes. If the text has escapes, n8n must evaluate the literal. */
+/**
+ * Returns the fixed text of a literal. If the text has a backslash, or a carriage return, which JavaScript changes in a
+ * template literal, n8n must evaluate the literal.
+ *
+ * @param code the literal, with its quotes
+ */
 function literalPiece(code: string): Fixed {
 	const text = code.slice(1, -1);
-	return { kind: 'fixed', source: text, ...(/[\\\r]/.test(text) && { escaped: `{{ ${code} }}` }) };
+	return {
+		kind: 'fixed',
+		source: text,
+		...(/[\\\r]/.test(text) && { expression: `{{ ${code} }}` }),
+	};
 }
 
 /* Tokens of JavaScript */
@@ -151,7 +163,8 @@ const BLANK = /(?:\s|\/\/[^\n]*|\/\*[^]*?\*\/)*/y;
 
 /**
  * The forms of tokens, except template literals and regular expressions (see `nextToken`). A sign of several characters,
- * such as `===`, may become several tokens. This does no harm, because code with such a sign is not split.
+ * such as `===`, may become several tokens. This does no harm: code with such a sign is not split, except for `**`. The
+ * two tokens of `**` stay inside an operand.
  */
 const TOKEN_FORMS: Array<[Token['type'], RegExp]> = [
 	['word', /[\p{ID_Start}$_][\p{ID_Continue}$]*/uy],
@@ -266,7 +279,7 @@ function templateLiteral(source: string, start: number) {
 }
 
 /** Signs that bind more tightly than `+`. They stay inside an operand. */
-const TIGHTER_THAN_PLUS = ['.', '?.', '*', '/', '%', '**', '!', '~'];
+const TIGHTER_THAN_PLUS = ['.', '?.', '*', '/', '%', '!', '~'];
 
 /** Words whose code cannot be split at a `+`, e.g. `function` or `in`. */
 const WORDS_OF_LARGER_CODE = [
@@ -287,6 +300,7 @@ const WORDS_OF_LARGER_CODE = [
  * or more loosely, e.g. `?`
  */
 function operandsOf(tokens: Token[]): Token[][] | undefined {
+	// More than 0 if `parseTokens` removed outer brackets.
 	const outerDepth = Math.min(...tokens.map(({ depth }) => depth));
 	const operands: Token[][] = [[]];
 	for (const [index, token] of tokens.entries()) {

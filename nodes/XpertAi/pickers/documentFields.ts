@@ -8,7 +8,7 @@ import { documentSchema } from '../payloads/document';
 const SHOWN_FIRST = ['name', 'storageFileId', 'fileUrl'];
 
 /** Returns the display name of a document field. */
-export function documentFieldName(id: string): string {
+export function documentFieldLabel(id: string): string {
 	if (id === 'id') return 'ID (UUID)';
 	if (id === 'processDuation') return 'Process Duration (processDuation)';
 	return startCase(id)
@@ -30,7 +30,7 @@ const FIELD_HINTS: Record<string, string> = {
 export async function getDocumentFields(): Promise<ResourceMapperFields> {
 	const fields = Object.entries(documentSchema.shape).map(([id, schema]) => ({
 		id,
-		displayName: `${documentFieldName(id)}${FIELD_HINTS[id] ?? ''}`,
+		displayName: `${documentFieldLabel(id)}${FIELD_HINTS[id] ?? ''}`,
 		required: false,
 		defaultMatch: false,
 		display: true,
@@ -59,7 +59,7 @@ export const documentFields = Object.entries(documentSchema.shape).map(
 		const isPlain = type === 'string' || type === 'number' || type === 'boolean';
 		return {
 			name,
-			displayName: documentFieldName(name),
+			displayName: documentFieldLabel(name),
 			type: isPlain ? type : 'json',
 			default: '',
 		};

@@ -3,7 +3,7 @@ import type { INodeParameters, INodeProperties } from 'n8n-workflow';
 
 import type { Operation, Resource } from '../../../nodes/XpertAi/execution/operation';
 import { documentSchema } from '../../../nodes/XpertAi/payloads/document';
-import { documentFieldName } from '../../../nodes/XpertAi/pickers/documentFields';
+import { documentFieldLabel } from '../../../nodes/XpertAi/pickers/documentFields';
 import { propertiesOf } from '../../nodes/support/properties';
 import { caseTitled, goodParameters } from './caseOperations';
 import { byId } from './locators';
@@ -48,7 +48,7 @@ export function placesOf(resource: Resource, operation: Operation): Place[] {
 			path: [name],
 			good,
 			isColumn: true,
-			names: [name in documentSchema.shape ? documentFieldName(name) : name, name],
+			names: [name in documentSchema.shape ? documentFieldLabel(name) : name, name],
 		})),
 	];
 }
@@ -63,7 +63,10 @@ function placesIn(property: INodeProperties, above: Place['path'] = [], about: s
 	if (property.type === 'resourceMapper') {
 		places.push(...['mappingMode', 'value'].map(within));
 		for (const field of Object.keys(documentSchema.shape))
-			places.push({ path: [...path, 'value', field], names: [...names, documentFieldName(field)] });
+			places.push({
+				path: [...path, 'value', field],
+				names: [...names, documentFieldLabel(field)],
+			});
 	}
 	if (property.type === 'json') {
 		const [example] = [JSON.parse(String(property.default)) as unknown].flat();

@@ -1,5 +1,5 @@
 import {
-	fieldCollection,
+	panelGroupField,
 	jsonField,
 	rowsField,
 	textField,
@@ -8,7 +8,7 @@ import {
 /** Rows with fields of several types, as a fixed collection has them. */
 export const pagesField = rowsField('pages', 'Pages', 'Rows', 'Page', [
 	textField('pageContent', 'Content', 'A text'),
-	fieldCollection('additionalFields', [
+	panelGroupField('additionalFields', [
 		textField('createdAt', 'Created At', 'A text'),
 		jsonField('metadata', 'Metadata', 'An object'),
 		jsonField('parent', 'Parent', 'Any JSON'),

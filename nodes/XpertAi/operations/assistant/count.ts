@@ -14,5 +14,5 @@ export const count = declare({
 	identifying: IDENTIFYING_FILTERS,
 	repeatable: true,
 	answer: z.number({ message: 'it is not a number' }),
-	shape: (answer) => [{ count: answer as number }],
+	toOutput: (answer) => [{ count: answer as number }],
 });

@@ -12,7 +12,7 @@ export const getAssistant = declare({
 	endpoint: 'beyond',
 	description: 'Get an assistant, its knowledgebases and what its filters take',
 	route: 'GET /assistants/{assistantId}',
-	ids: [assistantLocator('The assistant to read')],
+	idFields: [assistantLocator('The assistant to read')],
 	answer: recordAbout('assistant', 'assistant_id'),
 	simplify: assistantSummary,
 });

@@ -1,13 +1,13 @@
 import { isEmpty } from 'lodash';
 
-import { fieldCollection, idField, textField, type FieldValues } from '../../execution/fields';
+import { panelGroupField, idField, textField, type FieldValues } from '../../execution/fields';
 import { declare } from '../../execution/operation';
 import { assistantFilter } from '../../payloads/bodies';
 
 /** The request body of the operations Assistant: Get Many and Assistant: Count. */
 export const assistantFilterBody = {
 	fields: [
-		fieldCollection('filters', [
+		panelGroupField('filters', [
 			textField('slug', 'Slug', 'Short name of the assistant, as in its address', {
 				placeholder: 'e.g. helper',
 			}),

@@ -1,6 +1,6 @@
 import { chatSession } from '../../payloads/bodies';
 import { declare } from '../../execution/operation';
-import { fieldCollection, numberField, textField } from '../../execution/fields';
+import { panelGroupField, numberField, textField } from '../../execution/fields';
 import { optionalAssistantLocator } from '../../pickers/locators';
 
 export const create = declare({
@@ -14,7 +14,7 @@ export const create = declare({
 			optionalAssistantLocator(
 				'The assistant the session talks to, which limits nothing: its secret can call others as well',
 			),
-			fieldCollection('additionalFields', [
+			panelGroupField('additionalFields', [
 				numberField(
 					'expires_after',
 					'Expires After (Seconds)',

@@ -1,4 +1,4 @@
-import { fieldCollection, idField } from '../../execution/fields';
+import { panelGroupField, idField } from '../../execution/fields';
 import { declare } from '../../execution/operation';
 import { conversation } from '../../payloads/bodies';
 import { CONVERSATION_SUMMARY, titleField } from './shared';
@@ -16,13 +16,13 @@ export const create = declare({
 	description: 'Create a conversation, whose thread Thread: Ask and Wait can run',
 	route: 'POST /conversations',
 	body: {
-		fields: [titleField, fieldCollection('additionalFields', fields)],
+		fields: [titleField, panelGroupField('additionalFields', fields)],
 		schema: conversation,
 		reserved: ['id', 'createdById'],
 	},
 	simplify: CONVERSATION_SUMMARY,
 	answer: ['id', 'threadId'],
 	// The import is dynamic, because most n8n processes never execute the node.
-	sendBody: async (...given) =>
+	sendMainRequest: async (...given) =>
 		await (await import('./createRepeatably')).createRepeatably(...given),
 });

@@ -15,7 +15,7 @@ export const deleteConversation = declare({
 	endpoint: 'beyond',
 	description: 'Delete a conversation with its thread, messages and runs',
 	route: 'DELETE /conversations/{conversationId}',
-	ids: [conversationLocator],
+	idFields: [conversationLocator],
 	options: [
 		booleanField(
 			'deleteWhileRunning',
@@ -24,7 +24,7 @@ export const deleteConversation = declare({
 		),
 	],
 	precheck: async (item, ...asked) => checkNotRunning(await readConversation(item, ...asked), item),
-	sendBody: async (item, send) => {
+	sendMainRequest: async (item, send) => {
 		try {
 			return await send();
 		} catch (caught) {

@@ -9,7 +9,7 @@ export const get = declare({
 	endpoint: 'beyond',
 	description: 'Get a conversation',
 	route: 'GET /conversations/{conversationId}',
-	ids: [conversationLocator],
+	idFields: [conversationLocator],
 	answer: recordAbout('conversation'),
 	precheck: existingConversation((answer) => ({ answer })),
 	simplify: CONVERSATION_SUMMARY,

@@ -14,7 +14,7 @@ export const getMessages = declare({
 	endpoint: 'beyond',
 	description: 'Get the messages of a conversation',
 	route: 'POST /conversations/{conversationId}/messages/search',
-	ids: [conversationLocator],
+	idFields: [conversationLocator],
 	body: {
 		fields: [
 			optionsField([

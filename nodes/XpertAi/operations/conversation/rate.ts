@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { choiceField, fieldCollection, idField, textField } from '../../execution/fields';
+import { choiceField, panelGroupField, idField, textField } from '../../execution/fields';
 import type { Item } from '../../execution/item';
 import { type PathValues, type PrecheckResult, declare } from '../../execution/operation';
 import { RATINGS, rating } from '../../payloads/bodies';
@@ -15,7 +15,7 @@ export const rate = declare({
 	endpoint: 'beyond',
 	description: 'Rate the last answer, or that of a run, as liked or disliked',
 	route: 'POST /conversations/{conversationId}/messages/{messageId!}/feedbacks',
-	ids: [conversationLocator],
+	idFields: [conversationLocator],
 	options: [
 		idField('runId', 'Run ID', 'ID of the run whose answer is rated, in place of the last one'),
 	],
@@ -24,7 +24,7 @@ export const rate = declare({
 	body: {
 		fields: [
 			choiceField('rating', 'Rating', 'What people think of the answer', RATINGS),
-			fieldCollection('additionalFields', [
+			panelGroupField('additionalFields', [
 				textField('content', 'Comment', 'Why, in words', {
 					typeOptions: { rows: 3 },
 					placeholder: 'e.g. Right and short',
@@ -65,7 +65,7 @@ async function findAnswerToRate(
 		repeatable: true,
 	});
 	const { data } = latestAnswer.safeParse(messages);
-	if (data) return { found: { messageId: data[0].id } };
+	if (data) return { pathValues: { messageId: data[0].id } };
 	throw item.operationError(
 		`There is no answer to rate${item.suffix}`,
 		'Check "Conversation" and "Run ID": the conversation, or the run in it, has no answer.',

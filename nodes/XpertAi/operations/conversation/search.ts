@@ -2,7 +2,7 @@ import { isEmpty } from 'lodash';
 
 import {
 	choiceField,
-	fieldCollection,
+	panelGroupField,
 	filledOnly,
 	idField,
 	rowsField,
@@ -45,7 +45,7 @@ export const search = declare({
 	description: 'Get your own conversations, filtered and sorted',
 	route: 'POST /conversations/search',
 	body: {
-		fields: [fieldCollection('filters', filters)],
+		fields: [panelGroupField('filters', filters)],
 		schema: conversationSearch,
 		compose: withWhereAndOrder,
 		fieldByPath: { 'where.xpertId': 'xpertId', 'where.threadId': 'threadId' },

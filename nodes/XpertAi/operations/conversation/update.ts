@@ -10,7 +10,7 @@ export const update = declare({
 	endpoint: 'beyond',
 	description: 'Change the title of a conversation',
 	route: 'PATCH /conversations/{conversationId}',
-	ids: [conversationLocator],
+	idFields: [conversationLocator],
 	body: {
 		fields: [{ ...titleField, required: true }],
 		schema: conversationTitle,

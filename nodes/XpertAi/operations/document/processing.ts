@@ -44,7 +44,7 @@ export const startProcessing = declare({
 	endpoint: 'beyond',
 	description: 'Process stored documents, so that assistants find them',
 	route: 'POST /knowledges/{knowledgebaseId}/process',
-	ids: [knowledgebaseLocator],
+	idFields: [knowledgebaseLocator],
 	body: {
 		fields: [documentIds],
 		schema: idList,
@@ -52,7 +52,7 @@ export const startProcessing = declare({
 		fieldByPath: { '': 'documentIds' },
 		split: (ids) => chunk(ids as string[], IDS_TO_START),
 	},
-	shape: (answer, asked) =>
+	toOutput: (answer, asked) =>
 		itemPerDocument(answer, asked as string[], { queued: false }, { queued: true }),
 	simplify: ['id', 'name', 'queued', 'status', 'progress', 'processMsg'],
 	answer: documentListAnswer(),
@@ -70,8 +70,8 @@ export const getStatus = declare({
 	endpoint: 'beyond',
 	description: 'Get the processing status of documents',
 	route: 'GET /knowledges/{knowledgebaseId}/status?ids={documentIds*}',
-	ids: [knowledgebaseLocator, documentIds],
-	shape: (answer, asked) => {
+	idFields: [knowledgebaseLocator, documentIds],
+	toOutput: (answer, asked) => {
 		const ids = splitList((asked as { documentIds: string }).documentIds);
 		return itemPerDocument(answer, ids, { status: 'unknown' });
 	},

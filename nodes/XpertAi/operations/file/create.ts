@@ -1,4 +1,4 @@
-import { fieldCollection } from '../../execution/fields';
+import { panelGroupField } from '../../execution/fields';
 import { declare } from '../../execution/operation';
 import { fileParts } from '../../payloads/bodies';
 import { targetField, UPLOAD_SECONDS } from '../shared/fields';
@@ -11,7 +11,7 @@ export const create = declare({
 	route: 'POST /v1/file',
 	body: {
 		isForm: true,
-		fields: [fieldCollection('additionalFields', [targetField])],
+		fields: [panelGroupField('additionalFields', [targetField])],
 		schema: fileParts,
 		reserved: ['file'],
 	},

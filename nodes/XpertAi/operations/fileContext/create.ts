@@ -2,7 +2,7 @@ import { declare } from '../../execution/operation';
 import { PARSE_MODES, fileContextParts } from '../../payloads/bodies';
 import {
 	choiceField,
-	fieldCollection,
+	panelGroupField,
 	idField,
 	splitList,
 	textField,
@@ -31,7 +31,7 @@ export const create = declare({
 	route: 'POST /contexts/file',
 	body: {
 		isForm: true,
-		fields: [fieldCollection('additionalFields', parts)],
+		fields: [panelGroupField('additionalFields', parts)],
 		schema: fileContextParts,
 		reserved: ['file'],
 	},

@@ -7,7 +7,7 @@ export const deleteFileContext = declare({
 	endpoint: 'E14',
 	description: 'Delete a file that was uploaded for assistants',
 	route: 'DELETE /contexts/file/{fileId}',
-	ids: [fileLocator],
+	idFields: [fileLocator],
 	statusAdvice: {
 		403: 'Xpert AI servers answer this way to an ID that is no storageFileId, to a file that is gone, and to a workspace\'s key. Check "File", and use a user\'s key.',
 	},

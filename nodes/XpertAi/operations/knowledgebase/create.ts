@@ -1,9 +1,9 @@
 import { get } from 'lodash';
 import type { IDataObject } from 'n8n-workflow';
 
-import { knowledgebase } from '../../payloads/knowledgebase';
+import { newKnowledgebase } from '../../payloads/knowledgebase';
 import { declare } from '../../execution/operation';
-import { fieldCollection } from '../../execution/fields';
+import { panelGroupField } from '../../execution/fields';
 import { STATUS_ADVICE, KNOWLEDGEBASE_SUMMARY, nameField, optionalFields } from './fields';
 
 export const create = declare({
@@ -13,8 +13,8 @@ export const create = declare({
 	description: 'Create a knowledgebase that documents can be submitted to',
 	route: 'POST /knowledges',
 	body: {
-		fields: [{ ...nameField, required: true }, fieldCollection('additionalFields', optionalFields)],
-		schema: knowledgebase,
+		fields: [{ ...nameField, required: true }, panelGroupField('additionalFields', optionalFields)],
+		schema: newKnowledgebase,
 	},
 	statusAdvice: STATUS_ADVICE,
 	simplify: KNOWLEDGEBASE_SUMMARY,

@@ -7,6 +7,6 @@ export const deleteKnowledgebase = declare({
 	endpoint: 'E17',
 	description: 'Delete a knowledgebase and all its documents',
 	route: 'DELETE /v1/kb/{knowledgebaseId}',
-	ids: [knowledgebaseLocator],
+	idFields: [knowledgebaseLocator],
 	answer: ['affected'],
 });

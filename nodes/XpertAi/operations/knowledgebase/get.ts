@@ -13,7 +13,7 @@ export const getKnowledgebase = declare({
 	endpoint: 'E2',
 	description: 'Get its status, embedding model and metadata schema, which moves Updated At',
 	route: 'PUT /knowledges/{knowledgebaseId}',
-	ids: [knowledgebaseLocator],
+	idFields: [knowledgebaseLocator],
 	fixedBody: {},
 	repeatable: true,
 	statusAdvice: {

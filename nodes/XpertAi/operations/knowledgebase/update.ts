@@ -4,7 +4,7 @@ import { knowledgebaseChanges } from '../../payloads/knowledgebase';
 import { recordAbout } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import { knowledgebaseLocator } from '../../pickers/locators';
-import { fieldCollection, type FieldValues } from '../../execution/fields';
+import { panelGroupField, type FieldValues } from '../../execution/fields';
 import {
 	STATUS_ADVICE,
 	KNOWLEDGEBASE_SUMMARY,
@@ -19,9 +19,9 @@ export const update = declare({
 	endpoint: 'E2',
 	description: 'Change the fields you set, and keep all others',
 	route: 'PUT /knowledges/{knowledgebaseId}',
-	ids: [knowledgebaseLocator],
+	idFields: [knowledgebaseLocator],
 	body: {
-		fields: [fieldCollection('updateFields', [nameField, ...optionalFields]), clearFields],
+		fields: [panelGroupField('updateFields', [nameField, ...optionalFields]), clearFields],
 		schema: knowledgebaseChanges,
 		compose: withClearedFields,
 	},

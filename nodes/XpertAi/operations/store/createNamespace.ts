@@ -1,7 +1,7 @@
 import { storeNamespace } from '../../payloads/bodies';
 import { listAnswer } from '../../transport/answer';
 import { declare } from '../../execution/operation';
-import { fieldCollection, filledOnly, limit, numberField } from '../../execution/fields';
+import { panelGroupField, filledOnly, limit, numberField } from '../../execution/fields';
 import { EVERY_ELEMENT, namespaceAdvice, namespaceElements, namespaceField } from './searchItems';
 
 export const createNamespace = declare({
@@ -14,7 +14,7 @@ export const createNamespace = declare({
 	body: {
 		fields: [
 			namespaceField('prefix', 'Prefix', 'create or list below'),
-			fieldCollection('additionalFields', [
+			panelGroupField('additionalFields', [
 				{ ...limit, displayOptions: undefined },
 				numberField('max_depth', 'Max Depth', 'How many elements of a namespace are looked at', {
 					typeOptions: { minValue: 1, numberPrecision: 0 },
@@ -28,7 +28,7 @@ export const createNamespace = declare({
 	identifying: { prefix: EVERY_ELEMENT },
 	statusAdvice: namespaceAdvice('Prefix'),
 	answer: listAnswer('namespaces'),
-	shape: (answer) => {
+	toOutput: (answer) => {
 		const namespaces = answer as string[][];
 		return namespaces.length > 0
 			? namespaces.map((namespace) => ({ namespace }))

@@ -2,7 +2,7 @@ import { storeSearch } from '../../payloads/bodies';
 import type { IdentityOptions } from '../../payloads/identity';
 import type { StatusAdvice } from '../../execution/apiError';
 import { declare } from '../../execution/operation';
-import { ID_PLACEHOLDER, fieldCollection, splitList, textField } from '../../execution/fields';
+import { ID_PLACEHOLDER, panelGroupField, splitList, textField } from '../../execution/fields';
 
 /**
  * Returns a text field for a namespace.
@@ -45,7 +45,7 @@ export const searchItems = declare({
 	body: {
 		fields: [
 			namespaceField('namespace_prefix', 'Namespace Prefix', 'search below'),
-			fieldCollection('filters', [
+			panelGroupField('filters', [
 				textField('query', 'Query', 'What to find by meaning; needs an embedding model', {
 					placeholder: 'e.g. favourite colour',
 				}),

@@ -10,7 +10,7 @@ export const copy = declare({
 	endpoint: 'E10',
 	description: 'Copy a thread with its messages (Xpert AI servers cannot do it yet)',
 	route: 'POST /threads/{threadId}/copy',
-	ids: [threadLocator()],
+	idFields: [threadLocator()],
 	body: { fields: [], schema: freeForm },
 	answer: z
 		.record(z.unknown())

@@ -11,7 +11,7 @@ export const get = declare({
 	endpoint: 'E15',
 	description: 'Get status and messages of a thread that has run at least once',
 	route: 'GET /threads/{threadId}',
-	ids: [threadLocator()],
+	idFields: [threadLocator()],
 	answer: ({ threadId = '' }) =>
 		z.unknown().superRefine((answer, { addIssue }) => {
 			// Checks the answer, but outputs it unchanged.

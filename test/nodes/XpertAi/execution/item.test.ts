@@ -1,9 +1,9 @@
 import { type INodeProperties, NodeApiError, NodeOperationError } from 'n8n-workflow';
 import { apiError } from 'nodes/XpertAi/execution/apiError';
-import { fieldCollection, idField, optionsField } from 'nodes/XpertAi/execution/fields';
-import { checkedKey, keyIfGiven, keyOf } from 'nodes/XpertAi/execution/identity';
+import { panelGroupField, idField, optionsField } from 'nodes/XpertAi/execution/fields';
+import { checkedKey, keyIfGiven, keyOf } from 'nodes/XpertAi/execution/identityFields';
 import { textIfGiven } from 'nodes/XpertAi/execution/reader';
-import { knowledgebase } from 'nodes/XpertAi/payloads/knowledgebase';
+import { newKnowledgebase } from 'nodes/XpertAi/payloads/knowledgebase';
 import { z } from 'zod';
 
 import { itemOf, unconnected } from '../../support/context';
@@ -197,7 +197,7 @@ describe('a value that is refused', () => {
 	const item = itemOf({}, { index: 2 });
 
 	it('ends the item with an error that says how to go on', () => {
-		const error = thrownBy(() => item.check(knowledgebase, {}, {})) as NodeOperationError;
+		const error = thrownBy(() => item.check(newKnowledgebase, {}, {})) as NodeOperationError;
 		expect(error).toBeInstanceOf(NodeOperationError);
 		expect(error.message).toBe('"JSON Body" at name is missing [item 2]');
 		expect(error.description).toContain('Nothing was sent for this item');
@@ -237,7 +237,7 @@ describe('the error of a request', () => {
 
 	it('names IDs in collections as the panel does', () => {
 		const [xpertId, runId] = [idField('xpertId', 'Assistant ID'), idField('runId', 'Run ID')];
-		const fields = [fieldCollection('filters', [xpertId]), optionsField([runId, TIMEOUT])];
+		const fields = [panelGroupField('filters', [xpertId]), optionsField([runId, TIMEOUT])];
 		const parameters = { filters: { xpertId: '2' }, options: { runId: '3', timeout: 3 } };
 		const { message } = itemOf(parameters, { fields }).apiError(
 			missing,

@@ -3,7 +3,7 @@ import { attempt, cloneDeep, isError, omit } from 'lodash';
 import { DateTime } from 'luxon';
 import type { INodeParameters, INodeProperties, NodeOperationError } from 'n8n-workflow';
 import {
-	fieldCollection,
+	panelGroupField,
 	numberField,
 	optionsField,
 	rowsField,
@@ -17,7 +17,7 @@ import { DOCUMENT_FIELD_NAMES } from 'nodes/XpertAi/operations/document/submit/s
 import { finite } from 'nodes/XpertAi/payloads/schemas';
 import { uuid } from 'nodes/XpertAi/payloads/ids';
 import { documentSchema } from 'nodes/XpertAi/payloads/document';
-import { knowledgebase } from 'nodes/XpertAi/payloads/knowledgebase';
+import { newKnowledgebase } from 'nodes/XpertAi/payloads/knowledgebase';
 import { z } from 'zod';
 
 import { itemOf } from '../../support/context';
@@ -156,7 +156,7 @@ describe('the message for a JSON body', () => {
 		[' at [0].pages[0].status must be text, but is 1', documents, [{ pages: [{ status: 1 }] }]],
 		[
 			' at recall.topK must be a number, but is "5"',
-			knowledgebase,
+			newKnowledgebase,
 			{ name: 'a', recall: { topK: '5' } },
 		],
 		[' must not be empty, but is []', z.array(z.string()).min(1), []],
@@ -543,7 +543,7 @@ describe('single fields', () => {
 	});
 
 	it('name JSON that does not parse as the user sees it', () => {
-		const where = fieldCollection('filters', [field('json', { displayName: 'Where' })]);
+		const where = panelGroupField('filters', [field('json', { displayName: 'Where' })]);
 		const { message } = thrownBy(() => valuesOf([where], { filters: { a: '{"threadId": }' } }));
 		expect(message).toMatch(/^"Where" must be JSON \(.+\), but is ".+"$/);
 		expect(message.replace(/\(.+\)/, '')).not.toMatch(EMPTY_WORDS);

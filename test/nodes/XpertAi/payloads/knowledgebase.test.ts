@@ -1,6 +1,6 @@
 import {
 	copilotModel,
-	knowledgebase,
+	newKnowledgebase,
 	knowledgebaseChanges,
 	parserConfig,
 	recallSettings,
@@ -12,10 +12,10 @@ describe('parserConfig', () => followsTable(parserConfig, CONTRACT.parserConfig)
 describe('copilotModel', () => followsTable(copilotModel, CONTRACT.copilotModel));
 
 describe('a knowledgebase to create', () => {
-	followsTable(knowledgebase.omit({ name: true, metadataSchema: true }), CONTRACT.knowledgebase);
+	followsTable(newKnowledgebase.omit({ name: true, metadataSchema: true }), CONTRACT.knowledgebase);
 
 	it('needs no more than a name', () => {
-		expect(knowledgebase.parse({ name: 'Manuals' })).toEqual({ name: 'Manuals' });
+		expect(newKnowledgebase.parse({ name: 'Manuals' })).toEqual({ name: 'Manuals' });
 	});
 
 	it.each([
@@ -24,7 +24,9 @@ describe('a knowledgebase to create', () => {
 		['with a name that is null', { name: null }],
 		['with a name that is a number', { name: 1 }],
 	])('is refused %s', (_, body) => {
-		expect(knowledgebase.safeParse(body).error?.issues.map(({ path }) => path)).toEqual([['name']]);
+		expect(newKnowledgebase.safeParse(body).error?.issues.map(({ path }) => path)).toEqual([
+			['name'],
+		]);
 	});
 });
 

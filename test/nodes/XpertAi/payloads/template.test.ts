@@ -4,11 +4,11 @@ import { type Template, parseTemplate, partsOf } from 'nodes/XpertAi/payloads/te
 function short(template: Template): string {
 	switch (template.kind) {
 		case 'fixed':
-			return `'${template.source}'${template.escaped === undefined ? '' : '!'}`;
+			return `'${template.source}'${template.expression === undefined ? '' : '!'}`;
 		case 'number':
 			return String(template.value);
 		case 'part':
-			return `<${template.isRead ? '=' : ''}${template.code}>`;
+			return `<${template.isPath ? '=' : ''}${template.code}>`;
 		case 'sum':
 			return `(${template.pieces.map(short).join(' + ')})`;
 		case 'literal':

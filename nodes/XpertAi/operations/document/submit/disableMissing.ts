@@ -1,6 +1,6 @@
 import { compact, difference, partition, pick, sortBy } from 'lodash';
 
-import { isFilled } from '../../../execution/given';
+import { isFilled } from '../../../execution/givenValues';
 import { outermostMode } from '../../../execution/outputs';
 import type { SourceMemory } from '../../../ingest/memory';
 import { fetchStatuses, processingState, type ProcessingStatus } from '../../../ingest/statuses';

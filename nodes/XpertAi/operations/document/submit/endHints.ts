@@ -1,8 +1,8 @@
 import { compact, sumBy, uniq } from 'lodash';
 import { isExpression } from 'n8n-workflow';
 
-import { givenFor } from '../../../execution/given';
-import { wantsVersion } from '../../../execution/identity';
+import { givenFor } from '../../../execution/givenValues';
+import { wantsVersion } from '../../../execution/identityFields';
 import { quoted } from '../../../execution/issueText';
 import type { MemoryFailures } from '../../../ingest/memory';
 import { failureMessage } from '../../../transport/failureText';

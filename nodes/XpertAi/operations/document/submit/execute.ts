@@ -1,16 +1,16 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 import type { AnyZodObject } from 'zod';
 
-import { isFilled } from '../../../execution/given';
+import { isFilled } from '../../../execution/givenValues';
 import {
 	sourceNameAndShard,
 	throwIfFixedKey,
 	throwIfFixedVersion,
-} from '../../../execution/identity';
+} from '../../../execution/identityFields';
 import { quoted } from '../../../execution/issueText';
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
-import { addHints, isInLoop, mayContinue, readOutput } from '../../../execution/outputs';
+import { addHints, isInLoop, mayContinue, readOutputFormat } from '../../../execution/outputs';
 import { systemClock } from '../../../transport/clock';
 import { addEndHints, addMemoryHints, addMirroredHint } from './endHints';
 import { disableMissing } from './disableMissing';
@@ -92,7 +92,7 @@ export function adjustedToLinkedNodes(item: Item, settings: SubmitSettings): Sub
 export async function execute(execution: Execution): Promise<INodeExecutionData[]> {
 	const [first] = execution.items;
 	if (!first) return [];
-	const settings = { ...readSubmitSettings(first), ...readOutput(first) };
+	const settings = { ...readSubmitSettings(first), ...readOutputFormat(first) };
 	if (settings.mirrors) {
 		throwIfInLoop(first, 'mode', MIRROR, 'Send New and Changed');
 		throwIfBehindFindChanges(first);

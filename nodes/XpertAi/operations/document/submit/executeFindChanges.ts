@@ -2,7 +2,12 @@ import { sortBy, sumBy } from 'lodash';
 import type { INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { keyOf, throwIfFixedVersion, readVersion, wantsVersion } from '../../../execution/identity';
+import {
+	keyOf,
+	throwIfFixedVersion,
+	readVersion,
+	wantsVersion,
+} from '../../../execution/identityFields';
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import { addHints, isTool } from '../../../execution/outputs';

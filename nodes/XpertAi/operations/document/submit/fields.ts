@@ -2,7 +2,7 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import {
 	concurrencyOption,
-	binaryFieldName,
+	binaryNameField,
 	booleanField,
 	choiceField,
 	displayedIf,
@@ -303,11 +303,11 @@ export const submitFields: INodeProperties[] = [
 	knowledgebaseLocator,
 	sourceField,
 	...shownFor(['text'], [text]),
-	...shownFor(['files'], [binaryFieldName('the file')]),
+	...shownFor(['files'], [binaryNameField('the file')]),
 	...shownFor(['addresses'], [url]),
 	...shownFor(['fields'], [documentFieldsParameter]),
 	...shownFor(['json'], [jsonBody]),
-	...shownFor(['records'], [binaryFieldName('the file of documents'), textInRecord]),
+	...shownFor(['records'], [binaryNameField('the file of documents'), textInRecord]),
 	...shownFor(MADE, [documentName]),
 	...shownFor([...MADE, 'fields'], [documentKey]),
 	...shownFor(['json', 'records'], [documentKeyField]),

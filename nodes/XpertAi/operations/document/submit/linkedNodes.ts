@@ -7,7 +7,7 @@ import {
 } from 'n8n-workflow';
 
 import { idFromInput } from '../../../execution/fieldSchemas';
-import { givenFor } from '../../../execution/given';
+import { givenFor } from '../../../execution/givenValues';
 import { quoted } from '../../../execution/issueText';
 import type { Item } from '../../../execution/item';
 import { canonicalKey } from '../../../payloads/identity';

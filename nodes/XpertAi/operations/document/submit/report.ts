@@ -14,7 +14,7 @@ import {
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import type { ItemError } from '../../../execution/apiError';
-import { type AnswerOutput, rawOutput } from '../../../execution/outputs';
+import { type OutputFormat, rawOutput } from '../../../execution/outputs';
 import { reportedError, processingAdvice } from './documentErrors';
 import { type DocumentReport, OUTCOMES, PLANS } from './outcomes';
 import type { Submission } from './submission';
@@ -47,7 +47,7 @@ const firstOf = (texts: string[]) => [...new Set(texts)].slice(0, MAX_REASONS);
 const ONE_IN_ITEM: unknown[] = ['text', 'files', 'addresses', 'fields'];
 
 /** The output item or error item of a document. Empty for a document without an outcome or plan. */
-export function documentItem(report: DocumentReport, output: AnswerOutput): INodeExecutionData[] {
+export function documentItem(report: DocumentReport, output: OutputFormat): INodeExecutionData[] {
 	const { item, outcome, plan, end, record } = report;
 	if (!outcome && !plan) return [];
 	const facts = factsOf(report);

@@ -3,11 +3,11 @@ import { isExpression } from 'n8n-workflow';
 import { type AnyZodObject, z } from 'zod';
 
 import type { FieldValues } from '../../../execution/fields';
-import { findPath } from '../../../execution/given';
-import type { sourceNameAndShard } from '../../../execution/identity';
+import { findPath } from '../../../execution/givenValues';
+import type { sourceNameAndShard } from '../../../execution/identityFields';
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
-import type { AnswerOutput } from '../../../execution/outputs';
+import type { OutputFormat } from '../../../execution/outputs';
 import { Reader } from '../../../execution/reader';
 import { timeoutSchema } from '../../../execution/runOperation';
 import type { MemoryPlace } from '../../../ingest/memory';
@@ -79,7 +79,7 @@ export function sameSettingsCheck(first: Item, schema: AnyZodObject): (item: Ite
 
 /** The settings of a run of Submit or Find Changes, from the parameters of the first item. */
 export interface SubmitSettings
-	extends AnswerOutput,
+	extends OutputFormat,
 		Omit<ReturnType<typeof readSubmitSettings>, 'process'> {
 	/** Whether the server processes stored documents. Find Changes has no such setting, and uses that of the last run. */
 	process?: boolean;
@@ -95,7 +95,7 @@ export interface SubmitSettings
  */
 export function readSubmitSettings(item: Item) {
 	const resolve: Reader['resolve'] = (name, initial) =>
-		item.has(name) ? item.resolve(name, initial) : initial;
+		item.hasParameter(name) ? item.resolve(name, initial) : initial;
 	const { mode, options, tuning } = item
 		.withFields(submitFields, resolve)
 		.settings(submitParameters);

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { FieldValues } from '../../../execution/fields';
 import type { Item } from '../../../execution/item';
-import { type AnswerOutput, isInChat, isTool, rawOutput } from '../../../execution/outputs';
+import { type OutputFormat, isInChat, isTool, rawOutput } from '../../../execution/outputs';
 import type { Completed, Interrupted } from '../../../runs/result';
 import { Citations } from '../../../threads/citations';
 import { stepsOf } from '../../../threads/runEvents';
@@ -26,7 +26,7 @@ const CITED = ['number', 'documentName', 'fileUrl', 'documentId'] as const;
 const REJECTED = 'This was rejected, and not carried out.';
 
 /** An item, and how to output its answer. */
-type AnswerRequest = AnswerOutput & { item: Item; options: RunOptions };
+type AnswerRequest = OutputFormat & { item: Item; options: RunOptions };
 
 /**
  * Returns the text of a run's answer (`output`) and the JSON of the output item.

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
-import { addHints, readOutput } from '../../../execution/outputs';
+import { addHints, readOutputFormat } from '../../../execution/outputs';
 import { concurrencyOf, forEachItem } from '../../../execution/runOperation';
 import { cancelRunById } from '../../../runs/cancelRun';
 import { readStateById, waitById } from '../../../runs/runById';
@@ -49,7 +49,7 @@ async function readAnswer(
 	operation: 'getRun' | 'waitForRun',
 ): Promise<IDataObject> {
 	const waits = operation === 'waitForRun';
-	const request = { item, ...item.settings(runSettingsSchema), ...readOutput(item) };
+	const request = { item, ...item.settings(runSettingsSchema), ...readOutputFormat(item) };
 	const { deadlineMinutes, whenGivenUp } = request.options;
 	const client = waits
 		? clientWithDeadline(item, deadlineMinutes * MINUTE_MS)

@@ -49,8 +49,8 @@ const CORRECT_ASSISTANT_ADVICE =
  */
 function runAdvice(item: Item, { threadId = '' }: NoAnswer): AdviceContext {
 	const statusAdvice: StatusAdvice = { 403: PRIVATE_WORKSPACE };
-	if (item.has('runId')) return { statusAdvice };
-	if (item.has('assistantId'))
+	if (item.hasParameter('runId')) return { statusAdvice };
+	if (item.hasParameter('assistantId'))
 		return {
 			statusAdvice,
 			missingRecord: { field: '"Assistant"', id: item.filledText('assistantId') },

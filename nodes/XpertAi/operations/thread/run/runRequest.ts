@@ -5,10 +5,10 @@ import { z } from 'zod';
 import { chosenBinaryFields } from '../../../execution/binary';
 import { typedValue } from '../../../execution/fieldSchemas';
 import type { FieldValues } from '../../../execution/fields';
-import { checkedKey, conversationKeyOf, throwMissingPart } from '../../../execution/identity';
-import { fieldName, type FieldNames, setsPath } from '../../../execution/issueText';
+import { checkedKey, conversationKeyOf, throwMissingPart } from '../../../execution/identityFields';
+import { fieldLabel, type FieldNames, setsPath } from '../../../execution/issueText';
 import type { Item } from '../../../execution/item';
-import { isInLoop, isTool, readOutput } from '../../../execution/outputs';
+import { isInLoop, isTool, readOutputFormat } from '../../../execution/outputs';
 import { mergeAdditionalFields } from '../../../execution/runOperation';
 import { changedArguments, runBodies } from '../../../payloads/bodies';
 import { missingValueTextIn, missingValueIssue } from '../../../payloads/identity';
@@ -60,7 +60,7 @@ export function readRunRequest(item: Item, kind: RunKind, waits: boolean) {
 		waits,
 		attachments: kind === 'message' ? chosenBinaryFields(item, 'options.attachments') : [],
 		title: options.title || startOfMessage || undefined,
-		...(waits ? readOutput(item) : { simplify: true }),
+		...(waits ? readOutputFormat(item) : { simplify: true }),
 	};
 }
 
@@ -211,7 +211,7 @@ function checkFilterValues(item: Item, body: RunBody, fieldNames: FieldNames, ro
 	const fieldOf = (key: string) => {
 		const path = ['input', 'message', 'input', key];
 		const isAdditional = setsPath(fieldNames.additional, path);
-		return isAdditional ? fieldName(path, fieldNames) : rowName(key, item.labelOf(FILTERS));
+		return isAdditional ? fieldLabel(path, fieldNames) : rowName(key, item.labelOf(FILTERS));
 	};
 	const missingKey = findKey(values, (value) => [value].flat().some(isMissingText));
 	if (missingKey !== undefined) {

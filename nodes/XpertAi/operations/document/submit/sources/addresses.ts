@@ -1,6 +1,6 @@
 import { attempt } from 'lodash';
 
-import { identityText } from '../../../../execution/identity';
+import { identityText } from '../../../../execution/identityFields';
 import type { Item } from '../../../../execution/item';
 import { unsignedAddress } from '../../../../payloads/document';
 import { readDocumentSettings } from './documentSettings';

@@ -3,9 +3,9 @@ import { isExpression } from 'n8n-workflow';
 
 import type { FieldValues } from '../../../../execution/fields';
 import { groupSchema } from '../../../../execution/fieldSchemas';
-import { givenFor, isNothing } from '../../../../execution/given';
-import { valueUnlessMissing } from '../../../../execution/identity';
-import { fieldName, type FieldNames } from '../../../../execution/issueText';
+import { givenFor, isNothing } from '../../../../execution/givenValues';
+import { valueUnlessMissing } from '../../../../execution/identityFields';
+import { fieldLabel, type FieldNames } from '../../../../execution/issueText';
 import type { Item } from '../../../../execution/item';
 import { isJsonObject } from '../../../../payloads/json';
 import { documentSchemaFor } from '../../../../payloads/document';
@@ -39,7 +39,7 @@ export const RECORD_FIELD_NAMES = {
 export function readDocumentSettings(item: Item, directory = '') {
 	const chosen = item.parameter('documentSettings');
 	const hasFolder = isJsonObject(chosen) && 'folder' in chosen;
-	const folderField = fieldName(['folder'], RECORD_FIELD_NAMES);
+	const folderField = fieldLabel(['folder'], RECORD_FIELD_NAMES);
 	const documentSettings = isJsonObject(chosen)
 		? { ...chosen, folder: valueUnlessMissing(item, folderField, chosen.folder) }
 		: chosen;

@@ -1,7 +1,7 @@
 import type { Hash } from 'crypto';
 
 import { binaryChunks, type BinaryField, readUploadFile } from '../../../../execution/binary';
-import { decodedChunks, decodeOnce } from '../../../../execution/fileText';
+import { decodedChunks, decodeInOnePass } from '../../../../execution/fileText';
 import type { Item } from '../../../../execution/item';
 import type { SourceFile } from '../../../../ingest/facts';
 
@@ -64,7 +64,7 @@ export async function textContent(
 	digest?: Hash,
 ): Promise<FileContent> {
 	const newContent = () => new TakenContent(digest);
-	const read = decodeOnce(item, field, { pieces, mimeType }, newContent);
+	const read = decodeInOnePass(item, field, { pieces, mimeType }, newContent);
 	const { decoder, sink: taken } = await read.catch((error: unknown) => {
 		throw item.asError(error);
 	});

@@ -3,7 +3,7 @@ import { pick } from 'lodash';
 
 import {
 	type BinaryField,
-	MIME_TYPES,
+	DOCUMENT_MIME_TYPES,
 	openWithHead,
 	throwFileIssue,
 } from '../../../../execution/binary';
@@ -22,7 +22,7 @@ type Named = DocumentRecord & { name: string };
 export function textDocument(item: Item, given: Named, text: string): FoundDocument {
 	// Plain text is valid Markdown.
 	const extension = isHtml(text) ? 'html' : 'md';
-	const named = fileType(given.name, given.mimeType ?? MIME_TYPES[extension], given.type);
+	const named = fileType(given.name, given.mimeType ?? DOCUMENT_MIME_TYPES[extension], given.type);
 	// A text with a name such as `report.pdf` gets a second extension. Servers would otherwise expect a PDF.
 	const isOtherType = named.extension !== undefined && !named.isText;
 	const file = isOtherType ? fileType(`${given.name}.${extension}`) : named;

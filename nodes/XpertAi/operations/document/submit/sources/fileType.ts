@@ -3,7 +3,7 @@ import { compact } from 'lodash';
 import {
 	type BinaryField,
 	documentExtension,
-	MIME_TYPES,
+	DOCUMENT_MIME_TYPES,
 	UNKNOWN_MIME_TYPE,
 } from '../../../../execution/binary';
 import { isTextHead } from '../../../../execution/fileText';
@@ -68,8 +68,8 @@ export function fileType(name: string, statedType = '', given?: string | null) {
 	const extension =
 		ownExtension ??
 		documentExtension(`.${given}`) ??
-		Object.keys(MIME_TYPES).findLast((known) => MIME_TYPES[known] === essence);
-	const mimeType = MIME_TYPES[extension ?? ''] ?? (essence || UNKNOWN_MIME_TYPE);
+		Object.keys(DOCUMENT_MIME_TYPES).findLast((known) => DOCUMENT_MIME_TYPES[known] === essence);
+	const mimeType = DOCUMENT_MIME_TYPES[extension ?? ''] ?? (essence || UNKNOWN_MIME_TYPE);
 	const isText = /^text\/|[/+-](json|xml|yaml|ndjson|jsonl|javascript)$/.test(mimeType);
 	const isTable = TABLE_TYPES.includes(extension ?? '');
 	return {

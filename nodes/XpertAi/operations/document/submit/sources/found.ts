@@ -2,7 +2,7 @@ import type { Hash } from 'crypto';
 import { attempt, get, has } from 'lodash';
 
 import type { ItemError } from '../../../../execution/apiError';
-import { isMissingPart } from '../../../../execution/identity';
+import { isMissingPartError } from '../../../../execution/identityFields';
 import type { Item } from '../../../../execution/item';
 import type { SourceFile } from '../../../../ingest/facts';
 import type { DocumentRecord } from '../../../../payloads/document';
@@ -48,7 +48,7 @@ export function readOrRejectWithKey(
 		return read();
 	} catch (caught) {
 		// With a missing part, the key would be wrong. If `readKey` throws, no key is known.
-		const key = isMissingPart(caught) ? undefined : attempt(readKey);
+		const key = isMissingPartError(caught) ? undefined : attempt(readKey);
 		throw rejectedWithKey(key, item.asError(caught));
 	}
 }

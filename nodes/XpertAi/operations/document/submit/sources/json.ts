@@ -4,8 +4,8 @@ import { z } from 'zod';
 import type { ItemError } from '../../../../execution/apiError';
 import { type BinaryField, chosenBinaryField } from '../../../../execution/binary';
 import { textChunks } from '../../../../execution/fileText';
-import { checkedKey, asVersion } from '../../../../execution/identity';
-import { fieldName, type FieldNames, quoted } from '../../../../execution/issueText';
+import { checkedKey, asVersion } from '../../../../execution/identityFields';
+import { fieldLabel, type FieldNames, quoted } from '../../../../execution/issueText';
 import type { Item } from '../../../../execution/item';
 import { textIfGiven } from '../../../../execution/reader';
 import { type FileRecord, jsonRecords } from '../../../../ingest/jsonRecords';
@@ -94,7 +94,7 @@ function emptyIssue(record: DocumentRecord): string {
 /** Makes a document from a record. A record with a key or an ID may be empty. */
 function jsonDocument(item: Item, found: FoundDocument, fieldNames: FieldNames): FoundDocument {
 	if (!found.key && !found.record.id && isWithoutContent(found.record))
-		item.throwIssue({ field: fieldName([], fieldNames), issue: emptyIssue(found.record) });
+		item.throwIssue({ field: fieldLabel([], fieldNames), issue: emptyIssue(found.record) });
 	return Object.assign(found, readyRecord(item, found.record, fieldNames));
 }
 

@@ -3,9 +3,9 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { FieldValues } from '../../../../execution/fields';
 import { groupSchema } from '../../../../execution/fieldSchemas';
-import { isFilled } from '../../../../execution/given';
-import { valueUnlessMissing } from '../../../../execution/identity';
-import { fieldName } from '../../../../execution/issueText';
+import { isFilled } from '../../../../execution/givenValues';
+import { valueUnlessMissing } from '../../../../execution/identityFields';
+import { fieldLabel } from '../../../../execution/issueText';
 import type { Item } from '../../../../execution/item';
 import { isJsonObject } from '../../../../payloads/json';
 import { documentSchemaFor } from '../../../../payloads/document';
@@ -54,7 +54,7 @@ function mappedColumns(item: Item) {
 	const byHand = item.parameter('documentFields.value', {});
 	if (!isJsonObject(byHand)) return mapColumns({});
 	const present = mapValues(byHand, (value, name) =>
-		valueUnlessMissing(item, fieldName([name], DOCUMENT_FIELD_NAMES), value),
+		valueUnlessMissing(item, fieldLabel([name], DOCUMENT_FIELD_NAMES), value),
 	) as IDataObject;
 	return mapColumns(omitBy(present, isNil));
 }

@@ -1,6 +1,11 @@
 import { z } from 'zod';
 
-import { checkedKey, keyIfGiven, readVersion, wantsVersion } from '../../../../execution/identity';
+import {
+	checkedKey,
+	keyIfGiven,
+	readVersion,
+	wantsVersion,
+} from '../../../../execution/identityFields';
 import type { Item } from '../../../../execution/item';
 import { SOURCES, type SourceValue } from '../fields';
 import { readAddress, stableAddress } from './addresses';

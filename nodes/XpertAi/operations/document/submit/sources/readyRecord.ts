@@ -1,6 +1,6 @@
 import { isEmpty, isNil, mapValues, omitBy } from 'lodash';
 
-import { fieldName, type FieldNames } from '../../../../execution/issueText';
+import { fieldLabel, type FieldNames } from '../../../../execution/issueText';
 import type { Item } from '../../../../execution/item';
 import { withSortedKeys } from '../../../../payloads/json';
 import { utcText } from '../../../../payloads/dates';
@@ -53,7 +53,7 @@ function checkChunkSizes(
 	const size = parserConfig?.chunkSize ?? CHUNK_SIZE;
 	const overlap = parserConfig?.chunkOverlap ?? 0;
 	const throwIssue = (setting: string, issue: string, value: number) =>
-		item.throwIssue({ field: fieldName(['parserConfig', setting], fieldNames), issue, value });
+		item.throwIssue({ field: fieldLabel(['parserConfig', setting], fieldNames), issue, value });
 	if (size <= 0) throwIssue('chunkSize', 'must be more than 0', size);
 	if (overlap < 0 || overlap >= size)
 		throwIssue('chunkOverlap', `must be from 0 to less than the chunk size (${size})`, overlap);

@@ -1,7 +1,7 @@
 import { attempt, isEmpty, isNil } from 'lodash';
 
-import { isFilled, isNothing } from '../../../../execution/given';
-import { identityText } from '../../../../execution/identity';
+import { isFilled, isNothing } from '../../../../execution/givenValues';
+import { identityText } from '../../../../execution/identityFields';
 import type { Item } from '../../../../execution/item';
 import { textIfGiven } from '../../../../execution/reader';
 import { mapColumns } from './columns';

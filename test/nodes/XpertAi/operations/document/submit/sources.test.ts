@@ -1,6 +1,6 @@
 import { DateTime } from 'luxon';
 import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
-import { keyIfGiven } from 'nodes/XpertAi/execution/identity';
+import { keyIfGiven } from 'nodes/XpertAi/execution/identityFields';
 import { Item } from 'nodes/XpertAi/execution/item';
 import { type SourceValue, submitFields } from 'nodes/XpertAi/operations/document/submit/fields';
 import { mapColumns } from 'nodes/XpertAi/operations/document/submit/sources/columns';

@@ -4,7 +4,10 @@ import type { INode } from 'n8n-workflow';
 import { hasLoneSurrogate } from '../payloads/loneSurrogates';
 import type { JsonPath } from './issueText';
 
-/** Returns the path of the first matching part of a value. Calls `toJSON` before the match, e.g. on dates. */
+/**
+ * Returns the path of the first part of a value that fits: `[]` for the value itself, undefined if no part fits. First
+ * replaces each part that has `toJSON`, e.g. a date, by the result of `toJSON`.
+ */
 export function findPath(value: unknown, fits: (part: unknown) => boolean): JsonPath | undefined {
 	const toJson: unknown = get(value, 'toJSON');
 	const part: unknown = typeof toJson === 'function' ? toJson.call(value) : value;

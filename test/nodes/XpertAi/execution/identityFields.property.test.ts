@@ -9,7 +9,7 @@ import {
 	keyOf,
 	sourceNameAndShard,
 	readVersion,
-} from 'nodes/XpertAi/execution/identity';
+} from 'nodes/XpertAi/execution/identityFields';
 import type { Item } from 'nodes/XpertAi/execution/item';
 import { findChanges } from 'nodes/XpertAi/operations/document/findChanges';
 import { submitFields } from 'nodes/XpertAi/operations/document/submit/fields';

@@ -4,7 +4,7 @@ import { DateTime } from 'luxon';
 import {
 	conversationKeyOf,
 	identityText,
-	isMissingPart,
+	isMissingPartError,
 	keyIfGiven,
 	keyOf,
 	throwIfFixedVersion,
@@ -12,7 +12,7 @@ import {
 	readVersion,
 	asVersion,
 	wantsVersion,
-} from 'nodes/XpertAi/execution/identity';
+} from 'nodes/XpertAi/execution/identityFields';
 import { submitFields } from 'nodes/XpertAi/operations/document/submit/fields';
 import { startFields } from 'nodes/XpertAi/operations/thread/run/fields';
 import { MissingPart } from 'nodes/XpertAi/payloads/identity';
@@ -81,10 +81,10 @@ describe('a key', () => {
 	});
 
 	it('is told from other refusals if it lacks a part', () => {
-		expect(isMissingPart(refusal('=x{{ $json.a }}'))).toBe(true);
-		expect(isMissingPart(refusal('={{ $json.a }}'))).toBe(true);
-		expect(isMissingPart(refusal('={{ $json.a }}', { a: 'null' }))).toBe(false);
-		expect(isMissingPart(undefined)).toBe(false);
+		expect(isMissingPartError(refusal('=x{{ $json.a }}'))).toBe(true);
+		expect(isMissingPartError(refusal('={{ $json.a }}'))).toBe(true);
+		expect(isMissingPartError(refusal('={{ $json.a }}', { a: 'null' }))).toBe(false);
+		expect(isMissingPartError(undefined)).toBe(false);
 	});
 
 	it('that is Fixed and holds an expression is refused', () => {

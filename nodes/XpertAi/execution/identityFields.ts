@@ -1,7 +1,7 @@
 import { attempt, get, isObject } from 'lodash';
 import { isExpression } from 'n8n-workflow';
 
-import { jsonValue } from '../payloads/json';
+import { jsonValueSchema } from '../payloads/json';
 import {
 	canonicalKey,
 	hasLostDigits,
@@ -15,14 +15,14 @@ import {
 } from '../payloads/identity';
 import { partsOf } from '../payloads/template';
 import {
-	keepValueByParts,
+	evaluateByPartsAndShare,
 	expressionValueByParts,
 	type Place,
 	readsSibling,
 	templatesOf,
 } from './expressions';
 import { LOST_DIGITS_ISSUE, typedValue } from './fieldSchemas';
-import { emptyExpressionIssue, givenFor, isBlank, isFilled, nothingOrBlanks } from './given';
+import { emptyExpressionIssue, givenFor, isBlank, isFilled, nothingOrBlanks } from './givenValues';
 import { quoted } from './issueText';
 import type { Reader } from './reader';
 
@@ -37,12 +37,11 @@ function valueOrMissing(item: ItemReader, name: string, options: IdentityOptions
 	const [collection = '', ...path] = name.split('.');
 	// An expression may return the whole collection. Then the node parameters contain no single field.
 	if (path.length > 0 && isExpression(item.node.parameters[collection])) {
-		const whole: unknown = jsonValue.safeParse(item.parameter(collection)).data;
+		const whole: unknown = jsonValueSchema.safeParse(item.parameter(collection)).data;
 		return get(whole, path);
 	}
 	const given = givenFor(item.node, name);
 	if (!isExpression(given)) return item.text(name);
-	item.throwIfFixedExpression(name);
 	return expressionValueByParts(item.place, given, name, name, options);
 }
 
@@ -70,7 +69,7 @@ const missingPartErrors = new WeakSet<object>();
 /**
  * Whether `throwMissingPart` threw this error. After such an error, it is unclear which documents the source contains.
  */
-export const isMissingPart = (error: unknown): boolean =>
+export const isMissingPartError = (error: unknown): boolean =>
 	isObject(error) && missingPartErrors.has(error);
 
 /**
@@ -170,10 +169,10 @@ export function checkedKey(
 /** Each part of a name needs a visible character: all tenants without a name would share the source `tenant-`. */
 const SOURCE_NAME_OPTIONS: KeyOptions = { everyPart: true };
 
-/** The source name and the shard of an item. */
+/** Returns the source name and the shard of an item. Each is `''` if the user left it empty, or cannot fill it in. */
 export const sourceNameAndShard = (item: ItemReader) => ({
 	sourceName: keyIfGiven(item, 'sourceName', SOURCE_NAME_OPTIONS) ?? '',
-	shard: item.has('options.shard')
+	shard: item.hasParameter('options.shard')
 		? (keyIfGiven(item, 'options.shard', SOURCE_NAME_OPTIONS) ?? '')
 		: '',
 });
@@ -196,7 +195,10 @@ export function throwIfPartMissing(item: ItemReader, name: string, options: Iden
 	if (!isExpression(given) || !isFilled(item.node, name) || readsSibling(given)) return;
 	const parts = partsOf(templatesOf(item.node)(given));
 	const everyPart = options.everyPart === true || parts.length <= 1;
-	const value = keepValueByParts(item.place, given, name, name, { takesObjects: true, everyPart });
+	const value = evaluateByPartsAndShare(item.place, given, name, name, {
+		takesObjects: true,
+		everyPart,
+	});
 	if (!(value instanceof MissingPart)) return;
 	if (value.isAlone && /^\$fromAI\b/i.test(value.code) && isBlank(value.gave)) return;
 	throwMissingPart(item, `"${item.labelOf(name)}"`, value, OTHERS_ADVICE);
@@ -221,8 +223,8 @@ export function asVersion(value: unknown): string | undefined {
 /**
  * Reads the version of a document.
  *
- * @returns undefined if the field is empty, lacks a part of its expression, or is true or false
- *
+ * @returns undefined if the field is empty, if a part of its expression is missing, or if the value is true, false or a
+ * text that stands for a missing value, e.g. `null`
  * @throws NodeOperationError if the value has another type, e.g. a number without its last digits
  */
 export function readVersion(item: ItemReader, name: string): string | undefined {
@@ -257,7 +259,7 @@ export function throwIfFixedKey(item: ItemReader, count: number): void {
 }
 
 /**
- * Whether a field is filled in with a text, or with an expression that reads nothing.
+ * Whether a field is filled in with a text, or with an expression that has only fixed text and numbers.
  *
  * @throws NodeOperationError if the text is an expression in a Fixed field
  */
