@@ -31,10 +31,10 @@ beforeAll(async () => {
 	const data = await engine.binary(Buffer.from('hello world'), 'hello.txt', 'text/plain');
 	items = [{ json: {}, binary: { data } }];
 	const shared = 'nodes/XpertAi/operations/shared/fields.js';
-	const uploads = builtModule<Record<'UPLOAD_SECONDS', number>>(shared);
+	const uploads = builtModule<Record<'UPLOAD_TIMEOUT_SECONDS', number>>(shared);
 	const all = 'nodes/XpertAi/execution/fields.js';
 	const fields = builtModule<Record<'TIMEOUT_SECONDS', number>>(all);
-	jest.replaceProperty(uploads, 'UPLOAD_SECONDS', TIMEOUT_SECONDS);
+	jest.replaceProperty(uploads, 'UPLOAD_TIMEOUT_SECONDS', TIMEOUT_SECONDS);
 	jest.replaceProperty(fields, 'TIMEOUT_SECONDS', TIMEOUT_SECONDS);
 });
 afterAll(async () => {

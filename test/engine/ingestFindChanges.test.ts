@@ -1,7 +1,7 @@
 import { omit } from 'lodash';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { keyOwner } from 'nodes/XpertAi/operations/document/submit/settings';
+import { keyNamespace } from 'nodes/XpertAi/operations/document/submit/settings';
 import { derivedId } from 'nodes/XpertAi/payloads/ids';
 import { answering, withoutRoute } from './support/faults';
 import { clock } from './support/clock';
@@ -53,7 +53,7 @@ const store = async (letters: string, versions: Versions = {}, more: INodeParame
 const DISABLE = { whatIsGone: 'disable' };
 const passed = ({ items }: { items: Array<{ json: IDataObject }> }) => column(items, 'id').join('');
 const idOf = (key: string, name = 'drive') =>
-	derivedId(keyOwner(fixture.world.knowledgebaseId, name), key);
+	derivedId(keyNamespace(fixture.world.knowledgebaseId, name), key);
 const found = () =>
 	[...'abcdef'].filter((key) => fixture.sandbox.store.findable(idOf(key))).join('');
 const writes = () => sent().filter(({ method }) => method !== 'GET');

@@ -1,6 +1,6 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { keyOwner } from 'nodes/XpertAi/operations/document/submit/settings';
+import { keyNamespace } from 'nodes/XpertAi/operations/document/submit/settings';
 import { derivedId } from 'nodes/XpertAi/payloads/ids';
 import { TEXTS, column, hintsOf, isNote, useIngest } from './support/ingest';
 import { byId } from './support/locators';
@@ -378,6 +378,6 @@ it('a source that is named by a part keeps its IDs: they are made of what n8n gi
 		documentKey: "={{ 'doc' + $json.id }}",
 	};
 	const { items } = await night(parameters, [{ t: 7, id: 1 }]);
-	const owner = keyOwner(fixture.world.knowledgebaseId, 'tenant-7');
+	const owner = keyNamespace(fixture.world.knowledgebaseId, 'tenant-7');
 	expect(column(items, 'id')).toEqual([derivedId(owner, 'doc1')]);
 });

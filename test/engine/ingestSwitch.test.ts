@@ -1,6 +1,6 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { keyOwner } from 'nodes/XpertAi/operations/document/submit/settings';
+import { keyNamespace } from 'nodes/XpertAi/operations/document/submit/settings';
 import { derivedId } from 'nodes/XpertAi/payloads/ids';
 import { answering } from './support/faults';
 import { TEXTS, column, hintsOf, useIngest, isNote } from './support/ingest';
@@ -37,7 +37,7 @@ const byKey = async (
 	);
 const NOT_TAKEN = { statusCode: 400, message: 'not taken' };
 const idOf = (name: string, source = SOURCE) =>
-	derivedId(keyOwner(fixture.world.knowledgebaseId, source), name);
+	derivedId(keyNamespace(fixture.world.knowledgebaseId, source), name);
 const found = () =>
 	[...'abcdefghij'].filter((name) => fixture.sandbox.store.findable(idOf(name))).join('');
 /** The bodies that were sent to store documents since the last look, without notes. */

@@ -67,11 +67,11 @@ function notFoundMessage(ids: NamedId[]): string {
  */
 function adviceFor(
 	failure: Failure,
-	{ statusAdvice, ids, timeLimitOption: timeLimit }: AdviceContext & { ids: NamedId[] },
+	{ statusAdvice, ids, timeLimitOption }: AdviceContext & { ids: NamedId[] },
 ): string | undefined {
 	const { kind, status = 0 } = failure;
-	if (kind === 'timeout' && timeLimit !== undefined)
-		return `Raise ${timeLimit}, or check how busy the server is. It may still have done the work.`;
+	if (kind === 'timeout' && timeLimitOption !== undefined)
+		return `Raise ${timeLimitOption}, or check how busy the server is. It may still have done the work.`;
 	if (kind !== 'status') return undefined;
 	if (isBusy(failure)) return BUSY_ADVICE;
 	const declared = statusAdvice?.[status];

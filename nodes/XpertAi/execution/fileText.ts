@@ -141,7 +141,7 @@ const isUtf8 = (utf8: FileDecoder, named: FileDecoder) =>
 /**
  * Yields the text of a binary field in chunks. Removes each U+0000 from the text.
  *
- * @param encoding the encoding of the file, from `decodeOnce`. Default: by its byte order mark, or else UTF-8
+ * @param encoding the encoding of the file, from `decodeInOnePass`. Default: by its byte order mark, or else UTF-8
  * @throws NodeOperationError if the file is not valid text or cannot be read
  */
 export async function* decodedChunks(

@@ -275,7 +275,7 @@ export const operationFields = memoize((operation: Operation): INodeProperties[]
 );
 
 function declaredFields(operation: DeclaredOperation): INodeProperties[] {
-	const { body, idFields: ids = [], paging, timeoutSeconds } = operation;
+	const { body, idFields = [], paging, timeoutSeconds } = operation;
 	const [optionsOfBody, fields] = partition(body?.fields, { name: 'options' });
 	const [groups, single] = partition(fields, isPanelGroup);
 	const options = [
@@ -286,7 +286,7 @@ function declaredFields(operation: DeclaredOperation): INodeProperties[] {
 		...(onlyReads(operation) ? [] : [concurrencyOption, timeoutOption(timeoutSeconds)]),
 	];
 	return [
-		...ids,
+		...idFields,
 		...(body?.isForm ? [binaryNameField('the file to upload')] : []),
 		...single,
 		...(paging ? [returnAll, limit] : []),

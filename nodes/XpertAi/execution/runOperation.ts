@@ -92,13 +92,13 @@ export async function runDeclared(
 	{ context, items }: Execution,
 ): Promise<INodeExecutionData[]> {
 	const { simplify, answersHint } = operation;
-	const { toOutput: shape = operation.method === 'DELETE' ? deletedItem : answerItems } = operation;
+	const { toOutput = operation.method === 'DELETE' ? deletedItem : answerItems } = operation;
 	const allAnswers: unknown[] = [];
 	const work = async (item: Item) => {
 		const format = simplify && readOutputFormat(item);
 		const answers = await answersFor(item, operation);
 		if (answersHint) allAnswers.push(...map(answers, 'answer'));
-		const results = answers.flatMap(({ answer, asked }) => shape(answer, asked));
+		const results = answers.flatMap(({ answer, asked }) => toOutput(answer, asked));
 		if (!simplify || !format) return results;
 		return results.map((json) =>
 			format.simplify ? simplified(simplify, json) : rawOutput(format, json),

@@ -1,7 +1,7 @@
 import { EVERY_UUID } from '../payloads/ids';
 import { failureMessage } from '../transport/failureText';
 import type { Fact, ProcessedFact } from './facts';
-import { notFoundReason } from './statuses';
+import { unfindableReason } from './statuses';
 
 type Stage = 'upload' | 'storing' | 'processing';
 
@@ -47,16 +47,16 @@ export class CircuitBreaker {
 		}
 	}
 
-	private countProcessed({ end }: ProcessedFact): void {
-		const reason = notFoundReason(end);
-		if (reason !== undefined) this.countFailure('processing', end.processMsg ?? reason);
-		else if (end.state === 'finish') this.streaks.delete('processing');
+	private countProcessed({ lastState }: ProcessedFact): void {
+		const reason = unfindableReason(lastState);
+		if (reason !== undefined) this.countFailure('processing', lastState.processMsg ?? reason);
+		else if (lastState.state === 'finish') this.streaks.delete('processing');
 	}
 
 	/**
 	 * Counts a failed document, and opens the circuit breaker if there are enough failures.
 	 *
-	 * @param batch number of the batch that contained the document. 0 if the document was in no batch. Such a document
+	 * @param batch number of the batch that could not be stored; 0 if an upload or the processing failed. Such a failure
 	 * counts as one request.
 	 * @param mayAffectAll whether MIN_REQUESTS failures are enough
 	 */

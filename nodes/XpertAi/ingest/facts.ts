@@ -8,7 +8,7 @@ import type { LastState, ProcessingStatus } from './statuses';
 /** The file of a document, as read from the source. */
 export interface SourceFile extends UploadFile {
 	/** The record fields that depend on the format of the content. */
-	fields?: Pick<DocumentRecord, 'name' | 'type' | 'mimeType'>;
+	recordFields?: Pick<DocumentRecord, 'name' | 'type' | 'mimeType'>;
 	/** Whether the node removed U+0000 from the content or from the record. */
 	hadNul?: boolean;
 	/** A copy of the hash given to `ReadyDocument.file`, updated with the content. Unset if `content` is a buffer. */
@@ -16,6 +16,7 @@ export interface SourceFile extends UploadFile {
 }
 
 export interface ReadyDocument<Report> {
+	/** The record. Without a file, it lacks the metadata and keeps only the IDs of pages and chunks; `json` has all. */
 	record: DocumentRecord;
 	/** The record as JSON text. The node measures, hashes and sends this text. */
 	json: string;
@@ -64,11 +65,12 @@ interface SendInfo {
 /**
  * The outcome of a document. Each document gets one outcome. If the execution is stopped, a document may get none.
  *
+ * `stored`: `status` is the HTTP status of the answer, `record` is the record in it.
  * `rejected`: the server answered with a failure.
  * `unknown`: the server may or may not have stored the document.
  * `notSent`: the document was not sent, or did not reach the server.
  * `unchanged`: an earlier run stored the same content. `status`: the processing status, if this run fetched the status.
- * Always unset if storing is enough.
+ * Always unset if documents need not be processed (see `CompareOptions.mustBeProcessed`).
  * `unreadable`: the document or its file could not be read.
  */
 export type DocumentFact<Report> = { document: ReadyDocument<Report> } & (
@@ -79,10 +81,11 @@ export type DocumentFact<Report> = { document: ReadyDocument<Report> } & (
 	| { outcome: 'unreadable'; error: unknown }
 );
 
+/** The last known state of the processing of a stored document. The processing may still be running. */
 export interface ProcessedFact {
 	outcome: 'processed';
 	id: string;
-	end: LastState;
+	lastState: LastState;
 }
 
 /** A fact about a document or a request. A document may have several facts, e.g. `stored`, then `processed`. */

@@ -23,9 +23,9 @@ const folderNames = (folder: string) =>
 
 /**
  * Derives the `parent` of a record from its `folder`, because Xpert AI servers ignore `folder`. An empty `folder` moves
- * the document out of all folders.
+ * the document out of all folders. Returns the record unchanged if it has no `folder`, or already has a `parent`.
  */
-export function inFolder(record: DocumentRecord, knowledgebaseId: string): DocumentRecord {
+export function withParentFolder(record: DocumentRecord, knowledgebaseId: string): DocumentRecord {
 	const { folder, parent } = record;
 	if (folder === undefined || parent !== undefined) return record;
 	const path = folderNames(folder ?? '').join('/');

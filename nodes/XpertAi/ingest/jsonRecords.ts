@@ -37,7 +37,10 @@ export async function* jsonRecords(text: AsyncIterable<string>): AsyncGenerator<
 	/** Lines that wait until the format of the file is known. */
 	const held: Line[] = [];
 	let length = 0;
-	/** Whether the file contains JSON lines. `undefined` until the second line is read. */
+	/**
+	 * Whether the file is known to contain JSON lines. `undefined` until the second line is read. False leaves this open
+	 * until the file is too long to be one JSON value, or ends.
+	 */
 	let isJsonLines: boolean | undefined;
 	for await (const lines of nonBlankLines(text)) {
 		held.push(...lines);
@@ -94,8 +97,9 @@ const isObject = (line?: Line) =>
 	line !== undefined && /^\s*\{/.test(line.text) && 'value' in parseLine(line);
 
 /**
- * Whether a file contains JSON lines, some of which may be invalid. For a file that is not one JSON value, or too long
- * to be one. If hardly any line is a complete JSON object, the file may be broken pretty-printed JSON.
+ * Whether a file contains JSON lines, some of which may be invalid. Call it only for a file that is not one JSON value,
+ * or too long to be one. Returns false if the file begins with `[`, or if hardly any line is a complete JSON object,
+ * because the file may be broken pretty-printed JSON.
  */
 function areJsonLines(lines: Line[]): boolean {
 	if (lines[0]?.text.trimStart().startsWith('[')) return false;

@@ -32,8 +32,8 @@ export function matchRecords(
 }
 
 /**
- * Whether a record may be a document whose ID the server has replaced. Servers replace two kinds of IDs: the ID of a
- * document that has no stable ID, and an ID with incremental sync.
+ * Whether a record may be a document whose ID the server has replaced. Servers do this in two cases: the document has
+ * no stable ID; or, with incremental sync, an earlier record has the same source (see `isSameSource`).
  */
 function mayHaveNewId(document: SentDocument, record: unknown, sentIds: string[]): boolean {
 	const id = recordId(record);

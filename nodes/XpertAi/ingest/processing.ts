@@ -8,7 +8,7 @@ import { type KnowledgebaseRoutes, documentListAnswer } from './routes';
 import { fetchStatuses, lastStateOf, type ProcessingStatus, statusesById } from './statuses';
 
 const REQUESTS_AT_ONCE = 5;
-const MAX_IDS_TO_START = 100;
+const MAX_IDS_PER_START = 100;
 
 /**
  * `pollUntilEnd` waits this time per document before its first poll, at most FIRST_PAUSE_MS in total. A server needs
@@ -36,7 +36,7 @@ export class Processing {
 	private readonly notQueued = new Map<string, string>();
 	/**
 	 * IDs of documents that were started again, because a poll showed the state `none`. An ID is removed when a poll shows
-	 * its processing, because a server forgets its queue at each restart.
+	 * its processing. Then the document can be started once more, in case the server restarts and forgets its queue.
 	 */
 	private readonly restarted = new Set<string>();
 	private readonly inFlight = new Set<Promise<void>>();
@@ -65,7 +65,7 @@ export class Processing {
 	/** Adds a stored document. Starts documents when there are enough for a full request. */
 	add(id: string): void {
 		this.pending.push(id);
-		if (this.pending.length >= IDS_TO_START) this.startPending();
+		if (this.pending.length >= IDS_PER_START) this.startPending();
 	}
 
 	/** Starts the remaining documents, and waits until all requests have been answered. */
@@ -79,10 +79,10 @@ export class Processing {
 		while (this.inFlight.size > 0) await Promise.all(this.inFlight);
 	}
 
-	/** Polls statuses if enough documents have been started and a poll is due. Does not wait for the answer. */
+	/** Polls statuses if enough documents are waiting for a poll and a poll is due. Does not wait for the answer. */
 	pollWhenDue(): void {
 		const { now } = this.routes.clock;
-		if (this.started.size < IDS_TO_START) return;
+		if (this.started.size < IDS_PER_START) return;
 		this.nextPollAt ??= now() + this.pause;
 		if (now() < this.nextPollAt) return;
 		// No other poll starts while this one runs. After a failure, only `pollUntilEnd` polls again.
@@ -104,8 +104,9 @@ export class Processing {
 		yield this.takeFacts();
 		const deadline = waitMs === undefined ? Infinity : clock.now() + waitMs;
 		let pause = Math.min(FIRST_PAUSE_MS, this.started.size * MIN_PAUSE_PER_DOCUMENT_MS);
-		// Without `waitMs`, a poll reports each document in any state, but first starts a document in the state `none` again.
-		// So at most two polls follow each other without a pause: the second one for documents that were started again.
+		// Without `waitMs`, the first poll reports each document, except those in the state `none`. These are started again,
+		// and if the server does not queue them now either, a second poll reports them. So there are at most two polls,
+		// without a pause.
 		while (this.started.size > 0 && this.canContinue && clock.now() < deadline) {
 			if (waitMs !== undefined) await clock.sleep(Math.min(pause, deadline - clock.now()), signal);
 			const isLastPoll = clock.now() >= deadline;
@@ -163,12 +164,12 @@ export class Processing {
 
 	/**
 	 * Starts pending documents, with up to REQUESTS_AT_ONCE requests at once. After a failure, reports them as not
-	 * started.
+	 * started. If the execution was stopped, drops them without a report.
 	 */
 	private startPending(): void {
 		if (!this.canContinue) this.reportNotStarted(this.pending.splice(0));
 		// If many documents are pending, divides them evenly among the requests.
-		const size = clamp(this.pending.length / REQUESTS_AT_ONCE, IDS_TO_START, MAX_IDS_TO_START);
+		const size = clamp(this.pending.length / REQUESTS_AT_ONCE, IDS_PER_START, MAX_IDS_PER_START);
 		while (this.pending.length > 0 && this.inFlight.size < REQUESTS_AT_ONCE)
 			this.keepInFlight(this.requestStart(this.pending.splice(0, size)));
 	}
@@ -177,7 +178,7 @@ export class Processing {
 	private keepInFlight(request: Promise<void>): void {
 		const work = request.finally(() => {
 			this.inFlight.delete(work);
-			if (this.pending.length >= IDS_TO_START) this.startPending();
+			if (this.pending.length >= IDS_PER_START) this.startPending();
 		});
 		this.inFlight.add(work);
 	}
@@ -222,14 +223,17 @@ export class Processing {
 			const { statuses, failure } = await fetchStatuses(ids, this.routes);
 			if (failure || this.routes.signal?.aborted) return failure;
 			for (const id of ids) this.recordStatus(id, statuses.get(id.toLowerCase()));
-			const areLastUnfinished = ids.slice(-IDS_TO_START).every((id) => this.started.has(id));
+			const areLastUnfinished = ids.slice(-IDS_PER_START).every((id) => this.started.has(id));
 			this.pause = areLastUnfinished ? longerPause(this.pause) : FIRST_PAUSE_MS;
 			if (areLastUnfinished && !pollsAll) break;
 		}
 		return undefined;
 	}
 
-	/** Records the status of a document. If the state is `none`, starts the document again, but not twice in a row. */
+	/**
+	 * Records the status of a document. If the state is `none`, starts the document again, but not twice in a row.
+	 * Otherwise, reports the state if the processing has ended. Without `waitMs`, reports `running`, too.
+	 */
 	private recordStatus(id: string, status: ProcessingStatus | undefined): void {
 		const end = lastStateOf(status);
 		if (end.state === 'none' && !this.restarted.has(id)) return this.restart(id);
@@ -263,13 +267,13 @@ export class Processing {
 		return this.notQueued.size > 0 && this.routes.clock.now() - this.lastProgressAt >= STALLED_MS;
 	}
 
-	private reportEnd(id: string, end: ProcessedFact['end']): void {
+	private reportEnd(id: string, end: ProcessedFact['lastState']): void {
 		for (const ids of [this.started, this.notQueued, this.restarted]) ids.delete(id);
 		this.report(id, end);
 	}
 
-	private report(id: string, end: ProcessedFact['end']): void {
-		this.facts.push({ outcome: 'processed', id, end });
+	private report(id: string, end: ProcessedFact['lastState']): void {
+		this.facts.push({ outcome: 'processed', id, lastState: end });
 	}
 }
 
@@ -284,4 +288,4 @@ const NOT_STARTED = 'the server did not begin, though it was asked to twice';
  * Servers process several requests in parallel, but the documents of one request in sequence. So several small requests
  * end sooner than a large one.
  */
-export const IDS_TO_START = 10;
+export const IDS_PER_START = 10;

@@ -21,7 +21,10 @@ export type ProcessingStatus = z.infer<typeof processingStatus>;
 /** `none`: no processing, e.g. because the document was disabled. */
 type ProcessingState = 'finish' | 'error' | 'cancel' | 'running' | 'none';
 
-/** Maps a status to a state. Servers use several names for intermediate states, so unknown names become `running`. */
+/**
+ * Maps a status to a state. A missing status, e.g. of a document that is not on the server, becomes `none`. Servers use
+ * several names for intermediate states, so unknown names become `running`.
+ */
 export function processingState(status: ProcessingStatus | undefined): ProcessingState {
 	const name = status?.status;
 	if (!name || name === 'none') return 'none';
@@ -45,7 +48,7 @@ export function lastStateOf(status: ProcessingStatus | undefined): LastState {
 	return { state: processingState(status), processMsg: sanitize(status?.processMsg ?? '') };
 }
 
-const NOT_FOUND_REASONS: Partial<Record<ProcessingState, string>> = {
+const UNFINDABLE_REASONS: Partial<Record<ProcessingState, string>> = {
 	error: 'could not be processed',
 	cancel: 'was stored, but its processing was cancelled',
 	none: 'is stored, but not being processed',
@@ -55,12 +58,13 @@ const STUCK =
 	'is stored, but an earlier run has started its processing and the server shows no progress';
 
 /** Explains why assistants cannot find a stored document. Returns `undefined` if there is nothing to explain. */
-export function notFoundReason(end: LastState): string | undefined {
+export function unfindableReason(end: LastState): string | undefined {
 	const { state, processMsg, failure, hasNoRoute, isStuck } = end;
+	// Without a route for processing, the server processes documents when it stores them.
 	if (hasNoRoute) return undefined;
 	if (failure)
 		return `The document is stored, but its processing could not be started. ${failureMessage(failure)}`;
-	const reason = isStuck ? STUCK : NOT_FOUND_REASONS[state];
+	const reason = isStuck ? STUCK : UNFINDABLE_REASONS[state];
 	return reason && `The document ${reason}${processMsg ? `: ${processMsg}` : ''}`;
 }
 
@@ -71,7 +75,7 @@ export interface Statuses {
 }
 
 /**
- * Fetches processing statuses. Sends one request at a time, because the live server is slower with concurrent requests.
+ * Fetches processing statuses. Sends one request at a time, because servers are slower with concurrent requests.
  *
  * @param requiredId ID of a document on the server. Each answer must list this document, because a proxy may answer
  * with an empty list.

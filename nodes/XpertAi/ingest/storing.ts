@@ -48,7 +48,7 @@ interface Attempted<Report> {
 	 * Failures of earlier requests that may have stored some of these documents. The server stores documents in order,
 	 * up to the rejected document.
 	 */
-	partlyDone: Failure[];
+	partlyDoneFailures: Failure[];
 }
 
 /** `someNotStored`: whether at least one document of the batch is certainly not stored. */
@@ -114,7 +114,13 @@ export class Storer<Report> {
 	/** Starts to send a batch. Does not wait for the answer. */
 	private startSending(batch: Batch<Report>, ids: string[]): void {
 		const number = ++this.batchCount;
-		const work = this.sendBatch({ batch, number, attempts: 0, mayBeDone: false, partlyDone: [] })
+		const work = this.sendBatch({
+			batch,
+			number,
+			attempts: 0,
+			mayBeDone: false,
+			partlyDoneFailures: [],
+		})
 			.catch((error: unknown) => this.crashes.push(error))
 			.finally(() => this.running.delete(work));
 		this.running.set(work, new Set(ids));
@@ -165,11 +171,13 @@ export class Storer<Report> {
 	 * @returns an object:
 	 * - `result`: the answer or the failure.
 	 * - `records`: the record of each document from the answer; `undefined` for a document that the answer does not list.
+	 *   Empty without a JSON answer.
 	 * - `isOverload`: whether the request failed because the batch was too much for the server.
 	 */
 	private async requestStoring(batch: Batch<Report>, journal: JournalRows | undefined) {
 		const { client, path, timeoutMs } = this.options;
 		let records: unknown[] = [];
+		// Keeps the records even if the answer is incomplete. The issue then turns the answer into a failure.
 		const schema = z.unknown().superRefine((answer, { addIssue }) => {
 			records = matchRecords(batch, answer, journal?.ids);
 			const shown = compact(records).length;
@@ -193,14 +201,14 @@ export class Storer<Report> {
 	/** Sends the two halves of a batch, one after the other. */
 	private async sendHalves(attempted: Attempted<Report>, failure: Failure): Promise<BatchEnd> {
 		const { batch } = attempted;
-		let { partlyDone } = attempted;
-		if (mayBePartlyDone(failure)) partlyDone = [...partlyDone, failure];
+		let { partlyDoneFailures } = attempted;
+		if (mayBePartlyDone(failure)) partlyDoneFailures = [...partlyDoneFailures, failure];
 		let someNotStored = false;
 		for (const half of chunk(batch, Math.ceil(batch.length / 2))) {
-			// After requests that may be partly done, only a document that was rejected again counts as not stored. The server
-			// stops at such a document, so it has stored nothing of the second half.
-			if (someNotStored) partlyDone = [];
-			const end = await this.sendBatch({ ...attempted, batch: half, partlyDone });
+			// After requests that may be partly done, only a document that was rejected again counts as not stored. The
+			// earlier requests stopped at this document, too, so they stored nothing of the second half.
+			if (someNotStored) partlyDoneFailures = [];
+			const end = await this.sendBatch({ ...attempted, batch: half, partlyDoneFailures });
 			someNotStored ||= end.someNotStored;
 		}
 		return { someNotStored };
@@ -209,7 +217,8 @@ export class Storer<Report> {
 	/**
 	 * Reports the documents of a failed batch. If the answer is incomplete, the documents in it count as stored.
 	 *
-	 * @param records for each document, its record from the answer; `undefined` if this batch was not sent
+	 * @param records for each document, its record from the answer; empty without a JSON answer; `undefined` if this batch
+	 * was not sent
 	 */
 	private reportFailed(
 		attempted: Attempted<Report>,
@@ -267,7 +276,7 @@ function maySplit(batch: Batch<unknown>, failure: Failure): boolean {
  * @param wasSent whether this batch was sent. Earlier requests may have contained its documents in any case.
  */
 function failedOutcome(
-	{ batch, mayBeDone, partlyDone }: Attempted<unknown>,
+	{ batch, mayBeDone, partlyDoneFailures }: Attempted<unknown>,
 	failure: Failure,
 	wasSent: boolean,
 ): 'unknown' | 'rejected' | 'notSent' {
@@ -276,7 +285,7 @@ function failedOutcome(
 	// A server may answer 500 after it has stored the document.
 	if (failure.status === 500) return 'unknown';
 	const isRejectedAgain = (earlier: Failure) => wasSent && isSameRejection(batch, earlier, failure);
-	if (!partlyDone.every(isRejectedAgain)) return 'unknown';
+	if (!partlyDoneFailures.every(isRejectedAgain)) return 'unknown';
 	return wasSent && failure.status !== undefined ? 'rejected' : 'notSent';
 }
 

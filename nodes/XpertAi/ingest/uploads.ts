@@ -24,8 +24,9 @@ interface UploadOptions<Report> {
 }
 
 /**
- * Uploads the files of documents, several at once (E16). Yields the documents in their original order. If an upload
- * fails, yields a fact instead of the document.
+ * Uploads the files of documents, several at once (E16). Yields the documents in their original order. After an upload,
+ * yields the fact `uploaded` before the document. If an upload fails or is not allowed, yields a fact instead of the
+ * document.
  *
  * @throws an error of the document source
  */
@@ -56,8 +57,8 @@ export async function* uploadFiles<Report>(
 /**
  * Uploads the file of a document, if it has one.
  *
- * @returns the document to store, behind the fact `uploaded` if its file was uploaded; or only the fact that says why it
- * is not stored
+ * @returns the document to store, after the fact `uploaded` if its file was uploaded; or only the fact that says why the
+ * document is not stored
  */
 async function uploadFile<Report>(
 	document: ReadyDocument<Report>,
@@ -69,8 +70,8 @@ async function uploadFile<Report>(
 		const failedMemory = memory?.sendFailure;
 		if (failedMemory)
 			return [{ document, outcome: 'notSent', failure: failedMemory, batch: 0, attempts: 0 }];
-		const content = await document.file();
-		const body = () => multipartBody(content, {});
+		const file = await document.file();
+		const body = () => multipartBody(file, {});
 		// An upload can be repeated, because an unused file does no harm.
 		const request = { method: 'POST', repeatable: true, path: '/v1/file', body } as const;
 		const result = await call(client, { ...request, schema: uploadedFile, timeoutMs });
@@ -80,9 +81,9 @@ async function uploadFile<Report>(
 			return [{ document, outcome, failure, batch: 0, attempts }];
 		}
 		const { url: fileUrl, id: storageFileId, size } = answer;
-		const record = { ...document.record, ...content.fields, fileUrl, storageFileId, size };
+		const record = { ...document.record, ...file.recordFields, fileUrl, storageFileId, size };
 		const uploaded = { ...omit(document, 'file'), isUploaded: true, record, ...serialize(record) };
-		return [{ outcome: 'uploaded', hadNul: content.hadNul }, uploaded];
+		return [{ outcome: 'uploaded', hadNul: file.hadNul }, uploaded];
 	} catch (error) {
 		return [{ document, outcome: 'unreadable', error }];
 	}

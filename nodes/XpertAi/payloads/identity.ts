@@ -156,11 +156,11 @@ export const missingValueWordIn = (text: string): string | undefined =>
  * does not count, e.g. in the file name `null-safety.md`.
  */
 function writesMissingWord(
-	{ isPath: isRead, reads }: TemplatePart,
+	{ isPath, reads }: TemplatePart,
 	value: unknown,
 	evaluate: (expression: string) => unknown,
 ): boolean {
-	if (isRead || typeof value !== 'string') return false;
+	if (isPath || typeof value !== 'string') return false;
 	const words = value.match(EVERY_MISSING_WORD);
 	if (!words) return false;
 	const data = reads.flatMap((path) => evaluate(`{{ ${path} }}`));

@@ -37,8 +37,8 @@ const ENTRY_LENGTH = ID_BYTES + FINGERPRINT_BYTES;
 /** The document entries of a source. To save RAM, entries with the same ID tail (see `tailOf`) share one string. */
 export class Fingerprints {
 	/** Tails (see `tailOf`) of the IDs whose entries have changed. Reset when the memory is written. */
-	changed = new Set<number>();
-	/** IDs that `SourceMemory` derived from keys. Some of these documents may already be disabled. */
+	changedTails = new Set<number>();
+	/** IDs that `Pieces.rebuild` derived from keys. Some of these documents may already be disabled. */
 	readonly rebuilt = new Set<string>();
 	private readonly byTail = new Map<number, string>();
 
@@ -106,7 +106,7 @@ export class Fingerprints {
 	/** Adds or replaces an entry, and records it as changed. An empty fingerprint removes the entry. */
 	set(entry: FingerprintEntry): void {
 		this.put(entry);
-		this.changed.add(tailOf(entry[0]));
+		this.changedTails.add(tailOf(entry[0]));
 	}
 
 	/** Yields the IDs of all documents, except those that `excluded` contains. */

@@ -26,7 +26,7 @@ function pageNames(run: number, at: number): [documents: NoteName, end: NoteName
 }
 
 /** Names of the notes of the first journal page. Each slot has its own. */
-export const FIRST_PAGES = range(SLOTS).flatMap((slot) => pageNames(slot, 0));
+export const FIRST_PAGE_NOTES = range(SLOTS).flatMap((slot) => pageNames(slot, 0));
 
 /** Bytes to reserve for journal rows in the request of a batch. */
 export const JOURNAL_BYTES = { perBatch: 8 * 1024, perDocument: 60 };
@@ -42,7 +42,7 @@ export type JournalRows = Awaited<ReturnType<Journal['makeBatchRows']>>;
 export class Journal {
 	run = 0;
 	/** Number of the last crashed run, or 0. Set by `readUnmerged`. */
-	crashed = 0;
+	crashedRun = 0;
 	/** Whether pages of crashed runs may be missing or unreadable. */
 	isDamaged = false;
 	/** The pages that `readUnmerged` found. Each page consists of two notes. */
@@ -84,7 +84,7 @@ export class Journal {
 	/**
 	 * Makes the journal rows for the request of a batch. Before that, writes the pages of earlier batches that failed.
 	 *
-	 * @param entries the documents of the batch, each with its fingerprint once it is stored
+	 * @param entries the documents of the batch, each with the fingerprint that it gets when it is stored
 	 * @returns an object:
 	 * - `before` and `after`: JSON of the rows before and after the documents.
 	 * - `ids`: IDs of these rows.
@@ -134,7 +134,7 @@ export class Journal {
 		const slots: ReadNote[][][] = [];
 		for (const slot of range(SLOTS)) slots.push(await readPages(this.notes, slot, after));
 		this.unmerged = sortBy(slots.flat(), runOf);
-		this.crashed = runOf(this.unmerged.at(-1) ?? []);
+		this.crashedRun = runOf(this.unmerged.at(-1) ?? []);
 		this.isDamaged = slots.some((slot) => slot.some(isDamagedPage));
 		return entriesIn(this.unmerged);
 	}
@@ -145,9 +145,9 @@ export class Journal {
 	 * @returns the entries of the pages that the server stored after `readUnmerged`
 	 */
 	async readLate(): Promise<Iterable<FingerprintEntry>> {
-		const { crashed, notes } = this;
+		const { crashedRun, notes } = this;
 		const merged = new Set(this.unmerged.map(pageVersion));
-		const now = crashed > 0 ? await readPages(notes, crashed, crashed - 1) : [];
+		const now = crashedRun > 0 ? await readPages(notes, crashedRun, crashedRun - 1) : [];
 		return entriesIn(now.filter((page) => !merged.has(pageVersion(page))));
 	}
 
@@ -164,8 +164,8 @@ export class Journal {
 		const [documents, end] = pageNames(this.run, at);
 		const entries = packedIds.map((packedId): FingerprintEntry => [packedId, UNKNOWN]);
 		return [
-			{ note: documents, header, entries },
-			{ note: end, header },
+			{ name: documents, header, entries },
+			{ name: end, header },
 		];
 	}
 }

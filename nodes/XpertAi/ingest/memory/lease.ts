@@ -66,7 +66,8 @@ export class Lease {
 		private readonly notes: NotesOnServer,
 		private readonly clock: Clock,
 		private readonly signal: AbortSignal | undefined,
-		readonly holder: Holder,
+		/** This run, as the note `lease` describes it. */
+		readonly thisRun: Holder,
 	) {}
 
 	/**
@@ -84,7 +85,8 @@ export class Lease {
 	}
 
 	/**
-	 * Takes the lease. This may last a minute, or longer if several runs compete.
+	 * Takes the lease: writes the note `turn`, then the note `lease`. This run gets the lease if both notes are still its
+	 * own after that. This may last a minute, or longer if several runs compete.
 	 *
 	 * @param others names of notes to read when this run holds the lease
 	 * @returns the notes in `others`; or the run that holds the lease; or `undefined` if the server does not return
@@ -94,7 +96,7 @@ export class Lease {
 	async take(others: NoteName[] = []): Promise<ReadNote[] | Holder | undefined> {
 		let current = await this.waitForHolder(this.before ?? (await this.readNotes()));
 		while (!this.isHeldByOther(current.lease)) {
-			await this.notes.write({ note: TURN, header: { writeId: this.leaseOwnerId } });
+			await this.notes.write({ name: TURN, header: { writeId: this.leaseOwnerId } });
 			this.notes.requiredId = this.notes.idOf(TURN);
 			current = await this.readNotes();
 			if (this.isHeldByOther(current.lease)) break;
@@ -127,11 +129,11 @@ export class Lease {
 	 * Raises `counters` to at least the given numbers. Raises `number` above all of them. Avoids the journal slot of a
 	 * crashed run, because late requests may still write to this slot.
 	 */
-	raiseCounters({ run = 0, sent = 0, root = 0 }, crashed = 0): void {
+	raiseCounters({ run = 0, sent = 0, root = 0 }, crashedRun = 0): void {
 		this.counters.sent = Math.max(this.counters.sent, sent);
 		this.counters.root = Math.max(this.counters.root, root);
 		this.number = Math.max(this.number, run + 1, sent + 1, root + 1);
-		if (crashed > 0 && (this.number - crashed) % SLOTS === 0) this.number += 1;
+		if (crashedRun > 0 && (this.number - crashedRun) % SLOTS === 0) this.number += 1;
 	}
 
 	/**
@@ -173,7 +175,8 @@ export class Lease {
 		const isStillHeld = await this.stopRenewals();
 		const failure = isStillHeld ? await this.writeEnd(notes) : this.sendFailure;
 		if (!failure) return;
-		// The notes could not be written. Releases the lease without them.
+		// The notes could not be written. Releases the lease without them. `stopRenewals` has reset `isHeld`, but `release`
+		// needs it.
 		this.isHeld = isStillHeld;
 		await this.release();
 		throw new NotesFailed(failure);
@@ -208,7 +211,7 @@ export class Lease {
 		return this.clock.now() - this.renewedAt >= MS.overdue;
 	}
 
-	/** Renews the lease. After an overdue renewal, first checks whether another run took the lease, and yields to it. */
+	/** Renews the lease. If the renewal is overdue, first checks whether another run took the lease, and yields to it. */
 	private async renew(): Promise<void> {
 		if (this.isOverdue) {
 			const { turn, lease } = await this.readNotes();
@@ -236,12 +239,12 @@ export class Lease {
 
 	/** Writes the notes in `others` and, after them, the note `lease` with `changes`. */
 	private async write(changes = {}, others: NoteToWrite[] = []): Promise<void> {
-		const { number, holder, leaseOwnerId } = this;
-		const lease = { ...holder, ended: false, ...this.counters, ...changes };
+		const { number, thisRun, leaseOwnerId } = this;
+		const lease = { ...thisRun, ended: false, ...this.counters, ...changes };
 		const header = { writeId: `${leaseOwnerId}:${++this.writeCount}`, run: number, lease };
 		// Counts from the start of the request, because another run may see the note long before the answer arrives.
 		const startedAt = this.clock.now();
-		await this.notes.write(...others, { note: LEASE, header });
+		await this.notes.write(...others, { name: LEASE, header });
 		this.renewedAt = startedAt;
 	}
 

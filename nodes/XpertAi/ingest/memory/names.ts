@@ -22,7 +22,10 @@ const namesNote = (at: number) => [`names ${at}`, `what * calls its documents, $
 
 /** Keeps names and keys of documents. Reports show the names. Lost document IDs are rebuilt from the keys. */
 export class Names {
-	/** The field `names` of the root note: how many name notes there are, and whether they contain all names. */
+	/**
+	 * The field `names` of the root note: how many name notes there are, whether the last one has room, and whether they
+	 * contain the keys of all documents.
+	 */
 	summary: NonNullable<MemoryNote['names']> = { notes: 0, hasRoom: false, areAll: true };
 	/** Packed IDs of documents whose names may be missing from the notes. */
 	readonly unnamed = new Set<string>();
@@ -44,6 +47,7 @@ export class Names {
 	 *
 	 * @param minLength makes no note if these names have fewer characters
 	 * @returns the note to write, if any
+	 * @throws NotesFailed if the last name note cannot be fetched
 	 */
 	async takeNotes(minLength = 0): Promise<NoteToWrite[]> {
 		const { added, summary } = this;
@@ -51,15 +55,17 @@ export class Names {
 		const [last = []] = summary.hasRoom ? await this.read([summary.notes - 1]) : [];
 		// If the last note is missing or unreadable, a new note is made.
 		const at = last.length > 0 ? summary.notes - 1 : summary.notes;
+		// More names may have been added during the request, so this reads `this.added` again.
 		const text = `[${[...last.map((one) => JSON.stringify(one)), this.added].join(',')}]`;
 		this.added = '';
 		const body = await pipeThrough(Buffer.from(text), new CompressionStream('deflate-raw'));
 		this.summary = { ...this.summary, notes: at + 1, hasRoom: text.length < SIZES.names / 2 };
-		return [{ note: namesNote(at), header: {}, body }];
+		return [{ name: namesNote(at), header: {}, body }];
 	}
 
 	/**
-	 * Returns the names of documents, by ID. Leaves out documents whose names are not known.
+	 * Returns the names of documents, by ID. Leaves out documents whose names are not known. If the name notes cannot be
+	 * fetched, returns no names.
 	 *
 	 * @param ids IDs in lower case
 	 */

@@ -62,9 +62,10 @@ const headerSchema = z.object({
 	 */
 	lost: z.object({ at: z.string(), count: counter.optional() }).optional(),
 	/**
-	 * In the root note: what the first run found on the server. Kept until a run has told the user.
-	 * `stored`: how many documents of the first run were stored before the source had a memory.
-	 * `twice`: how many of them are also stored without a source name.
+	 * In the root note: what the first run found on the server when it looked up its first documents. Kept until a run
+	 * has told the user.
+	 * `stored`: how many of these documents were stored before the source had a memory.
+	 * `twice`: how many of them assistants find under the IDs that they have without a source name.
 	 */
 	unsaid: z.object({ stored: counter, twice: counter }).optional(),
 	/** In a journal page: numbers of the pages that the server may not have stored. */
@@ -84,7 +85,7 @@ export const isReadable = (note: ReadNote): note is MemoryNote => typeof note ==
 
 /** A note to be written. If `body` is unset, the body is made from `entries`. */
 export interface NoteToWrite {
-	note: NoteName;
+	name: NoteName;
 	header: Omit<z.input<typeof headerSchema>, 'source'>;
 	entries?: Iterable<FingerprintEntry>;
 	body?: Buffer;
@@ -103,7 +104,7 @@ const NOTE_VERSION = 1;
  */
 export const SIZES = { request: 512 * 1024, answer: 8, piece: 2000, names: 128 * 1024, pages: 32 };
 
-/** Thrown if notes cannot be read or written. */
+/** Thrown if notes cannot be read or written, or if this run must not send (see `Lease.check`). */
 export class NotesFailed extends Error {
 	constructor(readonly failure: Failure) {
 		super(failure.reason);
@@ -182,13 +183,13 @@ export class NotesOnServer {
 	}
 
 	/** Makes the document that holds a note. */
-	row({ note, header, entries = [], body = pack(entries) }: NoteToWrite) {
+	row({ name, header, entries = [], body = pack(entries) }: NoteToWrite) {
 		const { source, title } = this.place;
 		const headerJson = Buffer.from(JSON.stringify({ ...header, source }));
 		const text = [headerJson, body].map((part) => part.toString('base64')).join(':');
 		return {
-			id: this.idOf(note),
-			name: `n8n: ${note[1].replace('*', () => title)} (do not process)`,
+			id: this.idOf(name),
+			name: `n8n: ${name[1].replace('*', () => title)} (do not process)`,
 			disabled: true,
 			processMsg: `${OWN_NOTE_PREFIX}${NOTE_VERSION}:${checksum(text)}:${text}`,
 		};

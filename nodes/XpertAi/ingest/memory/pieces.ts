@@ -26,16 +26,16 @@ export const pieceNames = (root: ReadNote) =>
  * Names that the first piece can have. The name contains the number of pieces, which is a power of two. The list ends
  * at 1024 pieces, which hold two million documents.
  */
-export const FIRST_PIECES = range(11).map((power) => pieceName(0, 2 ** power));
+export const FIRST_PIECE_NAMES = range(11).map((power) => pieceName(0, 2 ** power));
 
 /**
  * `since`: the start time of this run (ISO 8601).
- * `processed`: whether this run starts the processing of its documents. Default: the setting of the last run.
+ * `startsProcessing`: whether this run starts the processing of its documents. Default: the setting of the last run.
  * `forgetLost`: whether to remove the field `lost` from the root note.
  */
 interface PiecesOptions {
 	since: string;
-	processed?: boolean;
+	startsProcessing?: boolean;
 	forgetLost?: boolean;
 }
 
@@ -71,12 +71,12 @@ export class Pieces {
 	 */
 	async load(root: MemoryNote, readPieces: ReadNote[]): Promise<void> {
 		const { known, names, notes, stalePieces } = this;
-		const { forgetLost, processed = root.processed } = this.options;
+		const { forgetLost, startsProcessing = root.processed } = this.options;
 		const { lost } = root;
 		this.root = pick(root, 'run', 'pieces', 'names', 'lost', 'processed', 'unsaid');
 		this.unsaid = root.unsaid;
 		this.onlyStored = root.processed === false;
-		this.isStale = (forgetLost && lost !== undefined) || root.processed !== processed;
+		this.isStale = (forgetLost && lost !== undefined) || root.processed !== startsProcessing;
 		if (!forgetLost) this.failures.lost = lost;
 		names.summary = root.names ?? names.summary;
 		notes.requiredId ??= notes.idOf(ROOT);
@@ -96,6 +96,7 @@ export class Pieces {
 	async rebuild(): Promise<void> {
 		const { known, names, root, stalePieces } = this;
 		const pieceCount = root.pieces.length;
+		// Each root note lists at least one piece. Without pieces, the root note is lost, and `load` was not called.
 		const isRootLost = pieceCount === 0;
 		let rebuiltCount = 0;
 		for (const id of await names.deriveIds(isRootLost)) {
@@ -126,7 +127,8 @@ export class Pieces {
 	}
 
 	/**
-	 * Writes the changed and the unreadable pieces and, after them, the root note.
+	 * Writes the collected names, the changed and the unreadable pieces and, after them, the root note. If there is a loss,
+	 * writes the old root note with the loss before the pieces.
 	 *
 	 * @param run number of the last run that is merged into the memory
 	 * @param send writes notes in this order
@@ -137,16 +139,17 @@ export class Pieces {
 		const { lost } = this.failures;
 		const nameNotes = await names.takeNotes();
 		const pieceCount = this.collectStalePieces();
+		// If `send` fails, the memory must still be written before the next request.
 		this.isStale = true;
 		const newRoot = this.rootHeader(run, pieceCount);
 		const pieceNotes = [...stalePieces].map((piece) => ({
-			note: pieceName(piece, pieceCount),
+			name: pieceName(piece, pieceCount),
 			header: {},
 			entries: known.entries(piece, pieceCount),
 		}));
 		// Record the loss before the lost pieces are replaced. Otherwise, a crash in between would hide the loss.
-		const lostRoot = lost ? [{ note: ROOT, header: { ...root, lost } }] : [];
-		const notes = [...nameNotes, ...lostRoot, ...pieceNotes, { note: ROOT, header: newRoot }];
+		const lostRoot = lost ? [{ name: ROOT, header: { ...root, lost } }] : [];
+		const notes = [...nameNotes, ...lostRoot, ...pieceNotes, { name: ROOT, header: newRoot }];
 		const failed = await orFailure(async () => await send(notes));
 		if (failed) {
 			if (nameNotes.length > 0) names.summary.areAll = false;
@@ -164,8 +167,8 @@ export class Pieces {
 		const pieceCount = Math.max(root.pieces.length, wanted, 1);
 		const areResized = pieceCount !== root.pieces.length;
 		if (areResized) for (const piece of range(pieceCount)) stalePieces.add(piece);
-		for (const tail of known.changed) stalePieces.add(tail % pieceCount);
-		known.changed = new Set();
+		for (const tail of known.changedTails) stalePieces.add(tail % pieceCount);
+		known.changedTails = new Set();
 		return pieceCount;
 	}
 
@@ -177,7 +180,7 @@ export class Pieces {
 		);
 		const isNameMissing = [...names.unnamed].some((packedId) => known.knows(unpackId(packedId)));
 		const summary = { ...names.summary, areAll: names.summary.areAll && !isNameMissing };
-		const { processed = root.processed } = this.options;
+		const { startsProcessing: processed = root.processed } = this.options;
 		return { run, pieces, names: summary, lost: this.failures.lost, processed, unsaid };
 	}
 }

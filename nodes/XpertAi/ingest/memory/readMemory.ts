@@ -1,14 +1,14 @@
 import { compact } from 'lodash';
 
 import { UNKNOWN } from './fingerprints';
-import { FIRST_PAGES, isFromLaterRun, type Journal } from './journal';
+import { FIRST_PAGE_NOTES, isFromLaterRun, type Journal } from './journal';
 import type { Lease } from './lease';
 import type { Names } from './names';
 import { isReadable, type NotesOnServer, type ReadNote } from './notes';
-import { FIRST_PIECES, type Pieces, ROOT } from './pieces';
+import { FIRST_PIECE_NAMES, type Pieces, ROOT } from './pieces';
 
 /** The notes that a run reads first. */
-export const FIRST_NOTES = [ROOT, ...FIRST_PAGES];
+export const FIRST_NOTES = [ROOT, ...FIRST_PAGE_NOTES];
 
 /** The parts of a memory. */
 export interface MemoryParts {
@@ -31,8 +31,8 @@ export async function readMemory(
 	parts: MemoryParts,
 ): Promise<boolean> {
 	const { journal, lease, names, pieces } = parts;
-	const firstPages = others.slice(0, FIRST_PAGES.length);
-	const readPieces = others.slice(FIRST_PAGES.length);
+	const firstPages = others.slice(0, FIRST_PAGE_NOTES.length);
+	const readPieces = others.slice(FIRST_PAGE_NOTES.length);
 	const isRootLost = await isRootNoteLost(root, firstPages, parts);
 	if (isRootLost) await pieces.rebuild();
 	else if (isReadable(root)) await pieces.load(root, readPieces);
@@ -43,7 +43,7 @@ export async function readMemory(
 	// The names of documents with unknown content may be missing, because runs add names of stored documents only.
 	for (const [packedId, fingerprint] of pieces.known.entries())
 		if (fingerprint === UNKNOWN) names.unnamed.add(packedId);
-	return root === undefined && !isRootLost && Math.max(journal.crashed, sent) === 0;
+	return root === undefined && !isRootLost && Math.max(journal.crashedRun, sent) === 0;
 }
 
 /** Whether the root note is missing, unreadable or outdated, although there was one. */
@@ -53,9 +53,11 @@ async function isRootNoteLost(
 	{ lease, notes }: MemoryParts,
 ): Promise<boolean> {
 	if (root === 'damaged') return true;
+	// `counters.root` is the last known number in the root note, or 0 if there was none. A root note with a lower number is
+	// outdated. If the number is above 0, a missing root note is lost.
 	if (root !== undefined || lease.existedBefore) return (root?.run ?? 0) < lease.counters.root;
 	// The root note and the lease are missing. A journal page or a piece still proves that there was a memory.
-	const firstPieces = await notes.read(FIRST_PIECES);
+	const firstPieces = await notes.read(FIRST_PIECE_NAMES);
 	return compact([...firstPages, ...firstPieces]).length > 0;
 }
 
@@ -71,7 +73,7 @@ async function mergeCrashedRuns(
 		names.unnamed.add(entry[0]);
 	}
 	// The lease counts a run that began to send, but the journal has no page of that run.
-	const isRunMissing = Math.max(journal.crashed, mergedRun) < lease.counters.sent;
+	const isRunMissing = Math.max(journal.crashedRun, mergedRun) < lease.counters.sent;
 	journal.isDamaged ||= isRootLost || isRunMissing;
 	pieces.isStale = true;
 	if (!journal.isDamaged) return;

@@ -23,7 +23,7 @@ import { FIRST_NOTES, type MemoryParts, readMemory } from './readMemory';
 
 /** Problems with the memory, for hints to the user. A field is unset if its step succeeded. */
 export interface MemoryFailures {
-	/** If true, the server does not return notes, so runs cannot keep a memory. */
+	/** If true, the server has no route for notes or does not return them, so runs cannot keep a memory. */
 	noRoute?: boolean;
 	/** When parts of the memory were found missing, and how many documents they held at most, if this is known. */
 	lost?: MemoryNote['lost'];
@@ -35,14 +35,14 @@ export interface MemoryFailures {
 
 /**
  * `by`: a description of this run, e.g. `execution 7`.
- * `processed`: whether this run starts the processing of its documents. Default: the setting of the last run.
+ * `startsProcessing`: whether this run starts the processing of its documents. Default: the setting of the last run.
  * `forgetLost`: whether to remove the field `lost` from the root note.
  */
 interface MemoryOptions {
 	signal?: AbortSignal;
 	clock?: Clock;
 	by?: string;
-	processed?: boolean;
+	startsProcessing?: boolean;
 	forgetLost?: boolean;
 }
 
@@ -63,7 +63,7 @@ export class SourceMemory {
 	/** Whether this run uses the memory. False if `open('if kept')` finds no memory. */
 	isKept = true;
 	/** Number of documents in the memory when this run began. */
-	knownBefore = 0;
+	knownCountBefore = 0;
 	/**
 	 * Another run that holds the lease. If set, this run must not send. After `open('to read')`, the other run may have
 	 * crashed.
@@ -100,7 +100,7 @@ export class SourceMemory {
 			else await this.takeLeaseAndRead(mode);
 		});
 		if (failed) this.recordOpenFailure(failed.failure, mode);
-		this.knownBefore = this.known.size;
+		this.knownCountBefore = this.known.size;
 		return this;
 	}
 
@@ -182,7 +182,7 @@ export class SourceMemory {
 		});
 	}
 
-	/** Keeps what the first run has found in the root note, in case this run crashes, until `close` forgets it. */
+	/** Puts into the root note what this first run has found, in case the run crashes before it tells the user. */
 	recordUnsaid(found: NonNullable<MemoryNote['unsaid']>): void {
 		this.pieces.unsaid = found;
 		this.pieces.isStale = true;
@@ -214,7 +214,7 @@ export class SourceMemory {
 	 */
 	async close({ isSaid } = { isSaid: false }): Promise<void> {
 		const { known, lease, options, pieces } = this;
-		const hasChanged = pieces.isStale || known.changed.size > 0 || (isSaid && pieces.unsaid);
+		const hasChanged = pieces.isStale || known.changedTails.size > 0 || (isSaid && pieces.unsaid);
 		if (isSaid) pieces.unsaid = undefined;
 		try {
 			if (hasChanged && this.isUsable && !options.signal?.aborted) await this.writeAtEnd();
@@ -265,8 +265,8 @@ export class SourceMemory {
 		else if (Array.isArray(taken)) this.isNew = await readMemory(taken, this.parts);
 		else this.holder = taken;
 		// Both numbers are 0 if the memory was not read.
-		const { crashed } = journal;
-		lease.raiseCounters({ root: this.pieces.root.run, sent: crashed }, crashed);
+		const { crashedRun } = journal;
+		lease.raiseCounters({ root: this.pieces.root.run, sent: crashedRun }, crashedRun);
 		journal.run = lease.number;
 	}
 
@@ -282,11 +282,11 @@ export class SourceMemory {
 
 	/** Number of the last run that counts as merged while this run sends. */
 	private get lastMergedRun(): number {
-		const { crashed, isDamaged } = this.journal;
+		const { crashedRun, isDamaged } = this.journal;
 		// Until this run ends, a crashed run does not count as merged. So if this run crashes too, the next run reads the
 		// journal pages of both runs. If the journal is damaged, the crashed run counts at once.
-		const isCrashedUnmerged = crashed > 0 && !isDamaged;
-		return (isCrashedUnmerged ? crashed : this.lease.number) - 1;
+		const isCrashedUnmerged = crashedRun > 0 && !isDamaged;
+		return (isCrashedUnmerged ? crashedRun : this.lease.number) - 1;
 	}
 
 	/** Writes the collected names, if there are enough for a note. */

@@ -1,7 +1,7 @@
 import { recordAbout } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import { conversationLocator } from '../../pickers/locators';
-import { CONVERSATION_SUMMARY, existingConversation } from './shared';
+import { CONVERSATION_SUMMARY, requireConversation } from './shared';
 
 export const get = declare({
 	value: 'get',
@@ -11,6 +11,6 @@ export const get = declare({
 	route: 'GET /conversations/{conversationId}',
 	idFields: [conversationLocator],
 	answer: recordAbout('conversation'),
-	precheck: existingConversation((answer) => ({ answer })),
+	precheck: requireConversation((answer) => ({ answer })),
 	simplify: CONVERSATION_SUMMARY,
 });

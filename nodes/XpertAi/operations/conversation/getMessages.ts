@@ -5,7 +5,7 @@ import { declare } from '../../execution/operation';
 import { MESSAGE_ROLES, MESSAGE_STATUSES, messageSearchBody } from '../../payloads/bodies';
 import { conversationLocator } from '../../pickers/locators';
 import { textOf } from '../../threads/thread';
-import { existingConversation } from './shared';
+import { requireConversation } from './shared';
 
 export const getMessages = declare({
 	value: 'getMessages',
@@ -36,7 +36,7 @@ export const getMessages = declare({
 	identifying: { 'options.executionId': {} },
 	paging: { resultsKey: 'items' },
 	// Servers return an empty list for a conversation that does not exist.
-	ifEmpty: existingConversation(() => ({})),
+	ifEmpty: requireConversation(() => ({})),
 	simplify: messageSummary,
 });
 

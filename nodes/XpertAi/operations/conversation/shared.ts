@@ -40,7 +40,7 @@ export const readConversation = async (...[item, path, timeoutMs]: Parameters<Pr
  *
  * @param evaluate makes the result of the precheck from the conversation
  */
-export function existingConversation(evaluate: (answer: unknown) => PrecheckResult): Precheck {
+export function requireConversation(evaluate: (answer: unknown) => PrecheckResult): Precheck {
 	return async (item, ...asked) => {
 		const answer = await readConversation(item, ...asked);
 		if (!isMissingConversation(answer)) return evaluate(answer);

@@ -2,7 +2,7 @@ import { recordAbout } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import { conversationTitle } from '../../payloads/bodies';
 import { conversationLocator } from '../../pickers/locators';
-import { CONVERSATION_SUMMARY, existingConversation, titleField } from './shared';
+import { CONVERSATION_SUMMARY, requireConversation, titleField } from './shared';
 
 export const update = declare({
 	value: 'update',
@@ -16,7 +16,7 @@ export const update = declare({
 		schema: conversationTitle,
 	},
 	repeatable: true,
-	precheck: existingConversation(() => ({})),
+	precheck: requireConversation(() => ({})),
 	answer: recordAbout('conversation'),
 	simplify: CONVERSATION_SUMMARY,
 });

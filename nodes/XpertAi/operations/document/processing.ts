@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { splitList, textField } from '../../execution/fields';
 import { declare } from '../../execution/operation';
-import { IDS_TO_START } from '../../ingest/processing';
+import { IDS_PER_START } from '../../ingest/processing';
 import { documentListAnswer } from '../../ingest/routes';
 import { idList } from '../../payloads/ids';
 import { knowledgebaseLocator } from '../../pickers/locators';
@@ -24,13 +24,13 @@ function itemPerDocument(list: unknown, ids: string[], missing: IDataObject, fou
 	});
 }
 
-/** A hint if the server knows none of the documents, e.g. because the knowledgebase is another one. */
+/** Returns a hint if all answers are empty, e.g. because the knowledgebase is another one; otherwise undefined. */
 const noneHint = (answers: unknown[]) =>
 	answers.length > 0 && answers.every(isEmpty) ? NONE_HINT : undefined;
 
 const NONE_HINT = 'The server has none of these documents: check "Knowledgebase" and the IDs.';
 
-export const documentIds = textField(
+export const documentIdsField = textField(
 	'documentIds',
 	'Document IDs',
 	'IDs of the documents, separated by commas. An expression may give a list.',
@@ -46,11 +46,11 @@ export const startProcessing = declare({
 	route: 'POST /knowledges/{knowledgebaseId}/process',
 	idFields: [knowledgebaseLocator],
 	body: {
-		fields: [documentIds],
+		fields: [documentIdsField],
 		schema: idList,
 		compose: ({ documentIds: ids = '' }) => (typeof ids === 'string' ? splitList(ids) : ids),
 		fieldByPath: { '': 'documentIds' },
-		split: (ids) => chunk(ids as string[], IDS_TO_START),
+		split: (ids) => chunk(ids as string[], IDS_PER_START),
 	},
 	toOutput: (answer, asked) =>
 		itemPerDocument(answer, asked as string[], { queued: false }, { queued: true }),
@@ -70,7 +70,7 @@ export const getStatus = declare({
 	endpoint: 'beyond',
 	description: 'Get the processing status of documents',
 	route: 'GET /knowledges/{knowledgebaseId}/status?ids={documentIds*}',
-	idFields: [knowledgebaseLocator, documentIds],
+	idFields: [knowledgebaseLocator, documentIdsField],
 	toOutput: (answer, asked) => {
 		const ids = splitList((asked as { documentIds: string }).documentIds);
 		return itemPerDocument(answer, ids, { status: 'unknown' });

@@ -1,7 +1,7 @@
 import { choiceField, optionsField, textField, timeoutOption } from '../../execution/fields';
 import type { CodedOperation } from '../../execution/operation';
 import { knowledgebaseLocator } from '../../pickers/locators';
-import { documentIds } from './processing';
+import { documentIdsField } from './processing';
 import { sourceName } from './submit/fields';
 
 const documentsBy = choiceField('documentsBy', 'Documents By', 'How the documents are identified', {
@@ -26,12 +26,13 @@ const switching = (
 		knowledgebaseLocator,
 		documentsBy,
 		{ ...documentKey, displayOptions: { show: { documentsBy: ['key'] } } },
-		{ ...documentIds, displayOptions: { show: { documentsBy: ['id'] } } },
+		{ ...documentIdsField, displayOptions: { show: { documentsBy: ['id'] } } },
 		{ ...sourceName, description },
 		optionsField([timeoutOption()]),
 	],
 	// Imported on demand: a process that only displays the node does not need this code.
-	execute: async (execution) => await (await import('./switchAll')).switchAll(execution, state),
+	execute: async (execution) =>
+		await (await import('./executeSwitch')).executeSwitch(execution, state),
 });
 
 export const disable: CodedOperation = {

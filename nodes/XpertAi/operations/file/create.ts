@@ -1,7 +1,7 @@
 import { panelGroupField } from '../../execution/fields';
 import { declare } from '../../execution/operation';
 import { fileParts } from '../../payloads/bodies';
-import { targetField, UPLOAD_SECONDS } from '../shared/fields';
+import { targetField, UPLOAD_TIMEOUT_SECONDS } from '../shared/fields';
 
 export const create = declare({
 	value: 'create',
@@ -15,7 +15,7 @@ export const create = declare({
 		schema: fileParts,
 		reserved: ['file'],
 	},
-	timeoutSeconds: UPLOAD_SECONDS,
+	timeoutSeconds: UPLOAD_TIMEOUT_SECONDS,
 	simplify: ['id', 'originalName', 'size', 'mimetype', 'url', 'createdAt'],
 	answer: ['id', 'url'],
 });

@@ -7,7 +7,7 @@ import {
 	splitList,
 	textField,
 } from '../../execution/fields';
-import { targetField, UPLOAD_SECONDS } from '../shared/fields';
+import { targetField, UPLOAD_TIMEOUT_SECONDS } from '../shared/fields';
 
 const parts = [
 	idField('xpertId', 'Assistant ID', 'ID of the assistant the file is for'),
@@ -35,7 +35,7 @@ export const create = declare({
 		schema: fileContextParts,
 		reserved: ['file'],
 	},
-	timeoutSeconds: UPLOAD_SECONDS,
+	timeoutSeconds: UPLOAD_TIMEOUT_SECONDS,
 	simplify: splitList(
 		'id, fileId, storageFileId, originalName, size, mimeType, status, url, summary',
 	),

@@ -24,7 +24,7 @@ export const create = declare({
 
 /**
  * Whether the server cannot search a new knowledgebase, because its embedding model is missing. An external knowledgebase
- * needs no model.
+ * needs no model. An answer that says nothing about the model counts as having one.
  */
 function lacksModel(answer: unknown): boolean {
 	const { copilotModelId, copilotModel, type } = answer as IDataObject;

@@ -9,7 +9,7 @@ import {
 	textField,
 } from '../../execution/fields';
 
-export const UPLOAD_SECONDS = 600;
+export const UPLOAD_TIMEOUT_SECONDS = 600;
 
 export const targetField = jsonField(
 	'target',

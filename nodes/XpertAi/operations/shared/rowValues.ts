@@ -18,8 +18,9 @@ export interface Row {
 
 /** Functions that return the value of a row whose content is empty or missing. `undefined` leaves out the row. */
 interface EmptyRowHandlers {
+	/** Also called if `content` is an expression of one part that gives `null` or `undefined`. */
 	whenEmpty: () => unknown;
-	/** Called if a part of the expression in `content` has no value. */
+	/** Called if a part of any other expression in `content` has no value. */
 	whenMissing: (missing: MissingPart, key: string) => unknown;
 }
 

@@ -13,7 +13,7 @@ import {
 import type { Item } from 'nodes/XpertAi/execution/item';
 import { findChanges } from 'nodes/XpertAi/operations/document/findChanges';
 import { submitFields } from 'nodes/XpertAi/operations/document/submit/fields';
-import type { FoundDocument } from 'nodes/XpertAi/operations/document/submit/sources/found';
+import type { InputDocument } from 'nodes/XpertAi/operations/document/submit/sources/inputDocument';
 import { readDocuments } from 'nodes/XpertAi/operations/document/submit/sources/readDocuments';
 import { startFields } from 'nodes/XpertAi/operations/thread/run/fields';
 import { readRunRequest } from 'nodes/XpertAi/operations/thread/run/runRequest';
@@ -156,7 +156,7 @@ interface Field {
 	fields?: Parameters<typeof itemOf>[1];
 }
 
-const document = (one: Item) => (readDocuments(one) as FoundDocument[])[0];
+const document = (one: Item) => (readDocuments(one) as InputDocument[])[0];
 const asText = { source: 'text', text: 'A text', documentKey: 'k' };
 const asked = { fields: startFields };
 

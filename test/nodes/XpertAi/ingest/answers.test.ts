@@ -5,7 +5,7 @@ import type { ReadyDocument } from 'nodes/XpertAi/ingest/facts';
 import { documentListAnswer } from 'nodes/XpertAi/ingest/routes';
 import {
 	fetchStatuses,
-	notFoundReason,
+	unfindableReason,
 	processingState,
 	statusesById,
 } from 'nodes/XpertAi/ingest/statuses';
@@ -162,7 +162,10 @@ it.each([
 });
 
 it('why the processing of a document could not be started is said', () => {
-	const flaw = notFoundReason({ state: 'none', failure: failure({ kind: 'status', status: 403 }) });
+	const flaw = unfindableReason({
+		state: 'none',
+		failure: failure({ kind: 'status', status: 403 }),
+	});
 	expect(flaw).toMatch(/could not be started\. This key may not do this/);
 });
 

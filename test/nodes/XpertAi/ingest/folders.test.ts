@@ -1,4 +1,4 @@
-import { Folders, inFolder } from 'nodes/XpertAi/ingest/folders';
+import { Folders, withParentFolder } from 'nodes/XpertAi/ingest/folders';
 import type { DocumentRecord } from 'nodes/XpertAi/payloads/document';
 import type { Outcome } from 'nodes/XpertAi/transport/request';
 
@@ -32,7 +32,7 @@ function foldersOn(...outcomes: Outcome[]) {
 }
 
 const parentOf = (folder: string, knowledgebaseId = KB) =>
-	inFolder({ folder }, knowledgebaseId).parent as { id: string } | null;
+	withParentFolder({ folder }, knowledgebaseId).parent as { id: string } | null;
 
 describe('a document in a folder', () => {
 	it('has the row of its path as parent, the same in every run', async () => {
@@ -57,8 +57,8 @@ describe('a document in a folder', () => {
 		['docs/..a', 'docs/..a'],
 		['\u00c4', 'A\u0308'],
 	])('is in "%s"', (path, folder) => {
-		expect(inFolder({ folder }, KB)).toEqual(inFolder({ folder: path }, KB));
-		expect(inFolder({ folder }, KB).folder).toBe(path);
+		expect(withParentFolder({ folder }, KB)).toEqual(withParentFolder({ folder: path }, KB));
+		expect(withParentFolder({ folder }, KB).folder).toBe(path);
 	});
 
 	it('is in another than one of that name elsewhere or in other capitals', () => {
@@ -72,7 +72,11 @@ describe('a document in a folder', () => {
 		['a folder above the root', '..'],
 		['a folder that is null', null],
 	])('has no parent with %s', (_, folder) => {
-		expect(inFolder({ name: 'a', folder }, KB)).toEqual({ name: 'a', folder: '', parent: null });
+		expect(withParentFolder({ name: 'a', folder }, KB)).toEqual({
+			name: 'a',
+			folder: '',
+			parent: null,
+		});
 	});
 
 	it.each<[string, DocumentRecord]>([
@@ -80,7 +84,7 @@ describe('a document in a folder', () => {
 		['with a parent of its own', { folder: 'A', parent: { id: KB } }],
 		['with an empty folder and no parent', { folder: '', parent: null }],
 	])('is unchanged %s', (_, record) => {
-		expect(inFolder(record, KB)).toBe(record);
+		expect(withParentFolder(record, KB)).toBe(record);
 	});
 });
 

@@ -11,7 +11,7 @@ import { virtualTime } from '../../support/virtualTime';
 import { answered, failed, succeeded } from './support/outcomes';
 
 const MINUTE = 60_000;
-const ending = ({ id, end }: ProcessedFact): [string, LastState] => [id, end];
+const ending = ({ id, lastState: end }: ProcessedFact): [string, LastState] => [id, end];
 type Request = { path: string; body?: unknown };
 
 const idsOf = ({ path }: Request) => (path.split('?ids=')[1] ?? '').split(',');
@@ -458,7 +458,7 @@ describe('very many documents', () => {
 			let most = 0;
 			const processing = new Processing(routes, 600 * MINUTE);
 			const hear = (facts: ProcessedFact[]) => {
-				for (const { id, end } of facts) ended.set(id, end);
+				for (const { id, lastState: end } of facts) ended.set(id, end);
 			};
 			for (const id of some(count)) {
 				processing.add(id);

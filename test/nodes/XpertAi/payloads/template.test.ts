@@ -135,7 +135,7 @@ describe('an expression is taken apart', () => {
 		(expression) => {
 			const code = expression.slice(2, -2).trim();
 			const reads = code === '$json.' ? ['$json'] : [];
-			expect(parseTemplate(expression)).toEqual({ kind: 'part', code, isRead: false, reads });
+			expect(parseTemplate(expression)).toEqual({ kind: 'part', code, isPath: false, reads });
 		},
 	);
 });
@@ -163,7 +163,7 @@ describe('a part', () => {
 		].map(inBraces),
 	)('only reads: %s', (expression) => {
 		const code = expression.slice(3, -3);
-		const part = { kind: 'part', code, isRead: true, reads: [code] };
+		const part = { kind: 'part', code, isPath: true, reads: [code] };
 		expect(parseTemplate(expression)).toEqual(part);
 	});
 
@@ -190,7 +190,7 @@ describe('a part', () => {
 		'that computes tells what it reads: %s',
 		(expression, reads) => {
 			const code = expression.slice(3, -3);
-			expect(parseTemplate(expression)).toEqual({ kind: 'part', code, isRead: false, reads });
+			expect(parseTemplate(expression)).toEqual({ kind: 'part', code, isPath: false, reads });
 		},
 	);
 });

@@ -30,7 +30,7 @@ it.each<[string, RunKind, object, object]>([
 		'changes of a call',
 		'decision',
 		{ input: { patch: { toolCalls: [{ id: 'c' }] } } },
-		{ changes: ['c'] },
+		{ changedCalls: ['c'] },
 	],
 	['a retry', 'retry', { input: {} }, { rejects: false }],
 ])('intentOf says what is asked for by %s', (_, kind, body, intent) =>

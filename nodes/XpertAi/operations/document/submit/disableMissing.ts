@@ -54,10 +54,10 @@ export async function disableMissing(sourceRun: SourceRun): Promise<void> {
 	const { missing, switchedByHand, toDisable } = sortUnseen(unseen, statuses, memory.known);
 	submission.addCountedHint(switchedByHand.length, SWITCHED_BY_HAND);
 	// Find Changes has counted all unseen documents as gone. A dry run counts below what it would disable.
-	if (!dryRun && submission.isListing) submission.tally.plans.gone -= switchedByHand.length;
-	const isTooMany = exceedsShare(missing.length, memory.knownBefore, maxGonePercent);
-	// If no document of this run was known before, this run contained none of the known documents.
-	if (isTooMany && unseen.length === memory.knownBefore)
+	if (!dryRun && submission.isFindChanges) submission.tally.plans.gone -= switchedByHand.length;
+	const isTooMany = exceedsShare(missing.length, memory.knownCountBefore, maxGonePercent);
+	// All known documents are missing, so the keys of this run are probably made otherwise than before.
+	if (isTooMany && unseen.length === memory.knownCountBefore)
 		return await reportOtherKeys(sourceRun, memory, missing);
 	if (!dryRun && !mayDisableInExecution(submission))
 		return reportScheduledRun(submission, memory, missing, isTooMany);
@@ -68,14 +68,19 @@ export async function disableMissing(sourceRun: SourceRun): Promise<void> {
 	await disableByName(sourceRun, memory, toDisable);
 }
 
-/** Sorts the known documents that this run did not contain, by what to do with them. */
+/**
+ * Tells what to do with the known documents that this run did not contain.
+ *
+ * @returns the documents on the server, divided into `switchedByHand`, which are left alone, and `toDisable`; and
+ * `missing`, which cuts across both: the documents that count for `maxGonePercent`
+ */
 function sortUnseen(
 	unseen: string[],
 	statuses: Map<string, ProcessingStatus>,
 	known: SourceMemory['known'],
 ) {
-	// No processing was left, but the state is `none`: a user has disabled, enabled or deleted the document, or its record
-	// disables it.
+	// In the memory, the document is processed or needs no processing, but its state is `none`: a user has disabled,
+	// enabled or deleted the document, or its record disables it.
 	const isOutAlready = (id: string) =>
 		known.isProcessed(id) && processingState(statuses.get(id)) === 'none';
 	const onServer = unseen.filter((id) => statuses.has(id));
@@ -117,8 +122,8 @@ async function disableByName(
 const SWITCHED_BY_HAND =
 	'not disabled, though gone: switched by hand. If still found, Document: Disable takes it out.';
 
-const shareInWords = (missing: string[], { knownBefore }: SourceMemory) =>
-	`${missing.length} of ${counted(knownBefore, 'document')} are missing from this run`;
+const shareInWords = (missing: string[], { knownCountBefore }: SourceMemory) =>
+	`${missing.length} of ${counted(knownCountBefore, 'document')} are missing from this run`;
 
 /** Adds a hint about what a scheduled run would do with the missing documents. */
 function reportScheduledRun(
@@ -144,7 +149,7 @@ async function reportTooMany(
 	const tooMany = `${shareInWords(missing, memory)}, more than ${label} allows (${maxGonePercent})`;
 	if (dryRun) return submission.addHint(`The next run would fail: ${tooMany}.`);
 	const examples = await examplesOf(missing, memory, 'name');
-	const percent = percentage(missing.length, memory.knownBefore);
+	const percent = percentage(missing.length, memory.knownCountBefore);
 	const error = first.operationError(
 		`Nothing was disabled: ${tooMany}`,
 		`${allStored(submission)}Missing are for example ${examples}. If they are really gone from the source, set ${label} to ${percent} for one run.`,
@@ -152,7 +157,8 @@ async function reportTooMany(
 	submission.addSourceError(error);
 }
 
-const allStored = ({ isListing }: Submission) => (isListing ? '' : 'All that came is stored. ');
+const allStored = ({ isFindChanges }: Submission) =>
+	isFindChanges ? '' : 'All that came is stored. ';
 
 /** Names some documents that earlier runs stored, by their names or keys, or else by their IDs. */
 async function examplesOf(ids: string[], { names }: SourceMemory, by: 'name' | 'key') {
@@ -173,7 +179,7 @@ async function reportOtherKeys(
 	missing: string[],
 ): Promise<void> {
 	const { first, settings } = submission;
-	const known = counted(memory.knownBefore, 'known document');
+	const known = counted(memory.knownCountBefore, 'known document');
 	const finding = `none of ${known} is in this run, whose keys differ from those before`;
 	const field = first.node.parameters.documentKeyField ? 'documentKeyField' : 'documentKey';
 	const look = isFilled(first.node, field)
@@ -205,13 +211,14 @@ async function reasonToDisableNone(
 	{ contents, isProcessingBroken, submission }: SourceRun,
 	memory: SourceMemory,
 ): Promise<string | undefined> {
-	const { emptyFiles, gaps, seen, withoutStableId } = contents;
+	const { filesWithoutRecords, gaps, seen, withoutStableId } = contents;
 	const { first, signal, unassigned } = submission;
 	if (signal?.aborted) return 'the execution was stopped';
 	const failed = counted(gaps + unassigned, 'document was', 'documents were');
 	if (gaps + unassigned > 0) return `${failed} not read, or not stored for certain`;
 	if (isProcessingBroken) return 'the processing could not be started or followed';
-	if (emptyFiles > 0) return `${counted(emptyFiles, 'file')} of records held none`;
+	if (filesWithoutRecords > 0)
+		return `${counted(filesWithoutRecords, 'file')} of records held none`;
 	if (withoutStableId > 0) return `${counted(withoutStableId, 'document')} came without an ID`;
 	if (seen.size === 0) return 'the source brought no documents';
 	if (Number(first.context.getWorkflowDataProxy(0).$runIndex) > 0)

@@ -4,13 +4,16 @@ import type { ItemError, NamedId } from '../../../execution/apiError';
 import { documentExtension } from '../../../execution/binary';
 import type { Item } from '../../../execution/item';
 import type { ReadyDocument } from '../../../ingest/facts';
-import { notFoundReason } from '../../../ingest/statuses';
+import { unfindableReason } from '../../../ingest/statuses';
 import { type Failure, isTooLarge, mayBePartlyDone } from '../../../transport/failure';
-import { SOURCES, HOW_TO_SEND_A_TEXT } from './fields';
+import { DOCUMENTS_FROM, HOW_TO_SEND_A_TEXT } from './fields';
 import type { DocumentReport } from './outcomes';
 
 /** Replaces the reason of failures that the server explains badly. */
-export function plainFailure({ file, record }: ReadyDocument<unknown>, failure: Failure): Failure {
+export function withPlainReason(
+	{ file, record }: ReadyDocument<unknown>,
+	failure: Failure,
+): Failure {
 	const { status, missing, reason = 'Bad Request' } = failure;
 	if (file && missing === 'route') return { ...failure, reason: NO_UPLOADS };
 	// If the chunks of a stored document changed, servers answer only with the status text `Bad Request`.
@@ -20,9 +23,9 @@ export function plainFailure({ file, record }: ReadyDocument<unknown>, failure: 
 
 const CHANGED_CHUNKS = `it does not take a document again whose chunks changed. Send its text ${HOW_TO_SEND_A_TEXT}`;
 
-const NO_UPLOADS = `it has no route for uploads. If the Base URL of the credential is right, set "Documents From" to ${SOURCES.fields.name}, and send what the server can read`;
+const NO_UPLOADS = `it has no route for uploads. If the Base URL of the credential is right, set "Documents From" to ${DOCUMENTS_FROM.fields.name}, and send what the server can read`;
 
-/** The reason of a server when a workspace's key stores the first document of a knowledgebase (recorded). */
+/** Matches the reason of a server that does not let the key of a workspace store a document. Recorded from a server. */
 const WORKSPACE_DENIED = /^access denied to workspace/i;
 
 const WORKSPACE_DENIED_ADVICE =
@@ -35,7 +38,7 @@ const WORKSPACE_DENIED_ADVICE =
  */
 export function documentsError(item: Item, failure: Failure, ids: NamedId[] = []): ItemError {
 	const { path, reason = '' } = failure;
-	// An upload has no knowledgebase in its path.
+	// The advice is about storing (`/bulk`). An upload may get the same reason, but its path names no knowledgebase.
 	const isFirst = path.endsWith('/bulk') && WORKSPACE_DENIED.test(reason);
 	return item.apiError(failure, {
 		ids,
@@ -59,7 +62,7 @@ const ADVICE: Record<string, string> = {
 	'embedding model not set|copilot not set':
 		'The knowledgebase has no embedding model that the server can use. Give it one with Knowledgebase: Create or Update, field Embedding Model. The Copilot ID stands on the server under Settings, AI Copilot, at the icon of the provider.',
 	'Symbol\\.asyncIterator': `Servers read files and nothing else, and this document has none. Send its text ${HOW_TO_SEND_A_TEXT}.`,
-	'unable to resolve a readable file': `The server looks for File Path on its own disk. Leave it out, and send the file with "Documents From" set to ${SOURCES.files.name}.`,
+	'unable to resolve a readable file': `The server looks for File Path on its own disk. Leave it out, and send the file with "Documents From" set to ${DOCUMENTS_FROM.files.name}.`,
 	EISDIR:
 		'The server cannot read sheets. A CSV is read as text with Type set to txt and MIME Type to text/plain; turn an Excel file into text first.',
 	'server shows no progress':
@@ -70,7 +73,7 @@ const ADVICE: Record<string, string> = {
 		'The provider of the embedding model refused. Correct its key or its quota on the server under Settings, AI Copilot, then run it again.',
 	'no password given':
 		'The server cannot open a locked file. Remove its password, then run it again.',
-	'ECONNREFUSED|ENOTFOUND|ETIMEDOUT|failed to get': `The server could not fetch the file from its address. Upload it instead, with "Documents From" set to ${SOURCES.files.name}.`,
+	'ECONNREFUSED|ENOTFOUND|ETIMEDOUT|failed to get': `The server could not fetch the file from its address. Upload it instead, with "Documents From" set to ${DOCUMENTS_FROM.files.name}.`,
 };
 
 /**
@@ -90,7 +93,7 @@ export function processingAdvice(reason: string, name = ''): string {
 
 /** The error to report for a document; undefined if it did not fail. */
 export function reportedError(report: DocumentReport): ItemError | undefined {
-	const { item, name, outcome, error, reason, end } = report;
+	const { item, name, outcome, error, reason, lastState } = report;
 	if (error) return error;
 	if (outcome === 'notSent') {
 		const advice = `The hints of the node say why. With 0 in "${item.labelOf('tuning.stopAfterFailures')}" it sends all the same.`;
@@ -101,7 +104,7 @@ export function reportedError(report: DocumentReport): ItemError | undefined {
 		return item.context.getNode().onError === 'continueErrorOutput'
 			? item.operationError(REPLACED, REPLACED_ADVICE)
 			: undefined;
-	const notFound = end && notFoundReason(end);
+	const notFound = lastState && unfindableReason(lastState);
 	return notFound ? item.operationError(notFound, processingAdvice(notFound, name)) : undefined;
 }
 

@@ -7,7 +7,7 @@ import { quoted } from '../../../execution/issueText';
 import type { MemoryFailures } from '../../../ingest/memory';
 import { failureMessage } from '../../../transport/failureText';
 import { SourceRun } from './sourceRun';
-import { VERSION_PARAMETER, VERSION_FIELD } from './sources/found';
+import { DOCUMENT_VERSION, DOCUMENT_VERSION_FIELD } from './sources/inputDocument';
 import type { Submission } from './submission';
 import { asHint, counted, sentences } from './textHelpers';
 
@@ -52,11 +52,11 @@ export function addEndHints(submission: Submission, sourceRuns: SourceRun[]): vo
 	const cause = length === undefined ? 'none would be found' : `${length} in a row failed`;
 	if (reason) submission.addCountedHint(tally.counts.notSent, `not sent, as ${cause}: ${reason}`);
 	submission.addCountedHint(sumBy(sourceRuns, 'comparison.older'), NOT_SENT_IN_RETRY);
-	const isByField = wantsVersion(submission.first, VERSION_FIELD);
+	const isByField = wantsVersion(submission.first, DOCUMENT_VERSION_FIELD);
 	addVersionHints(
 		submission,
 		sourceRuns,
-		isByField ? VERSION_FIELD : VERSION_PARAMETER,
+		isByField ? DOCUMENT_VERSION_FIELD : DOCUMENT_VERSION,
 		IS_COMPARED,
 	);
 	addProcessingHints(submission, sourceRuns);

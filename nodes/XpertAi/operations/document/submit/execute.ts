@@ -30,7 +30,7 @@ import {
 	type SubmitSettings,
 } from './settings';
 import { SourceRun } from './sourceRun';
-import { VERSION_PARAMETER } from './sources/found';
+import { DOCUMENT_VERSION } from './sources/inputDocument';
 import { Submission } from './submission';
 
 const MIRROR = 'Mirror the Source (Disable What Is Gone)';
@@ -52,9 +52,9 @@ export function throwIfInLoop(item: Item, name: string, choice: string, other: s
 }
 
 /**
- * Rejects "Mirror the Source" behind a Find Changes node that has, or may have, the same source. Find Changes passes on
- * only changed documents, so all unchanged documents would be disabled. Rejects nothing in older versions of n8n,
- * because they do not return the parameters of other nodes.
+ * Rejects "Mirror the Source" behind a Find Changes node, unless this node has a Source Name that certainly differs from
+ * the one there. Find Changes passes on only changed documents, so all unchanged documents would be disabled. Rejects
+ * nothing in older versions of n8n, because they do not return the parameters of other nodes.
  *
  * @throws NodeOperationError before anything is sent
  */
@@ -73,6 +73,8 @@ function throwIfBehindFindChanges(item: Item): void {
 /**
  * Compares the settings with those of linked nodes. If their sources differ, or if another node mirrors the same source,
  * the run disables nothing and says so.
+ *
+ * @returns the settings; with `mirrors` off and a `linkedNodesHint` if there is such a problem
  */
 export function adjustedToLinkedNodes(item: Item, settings: SubmitSettings): SubmitSettings {
 	const difference =
@@ -97,7 +99,7 @@ export async function execute(execution: Execution): Promise<INodeExecutionData[
 		throwIfInLoop(first, 'mode', MIRROR, 'Send New and Changed');
 		throwIfBehindFindChanges(first);
 	}
-	throwIfFixedVersion(first, VERSION_PARAMETER, execution.items.length);
+	throwIfFixedVersion(first, DOCUMENT_VERSION, execution.items.length);
 	const started = systemClock.now();
 	const submission = new Submission(first, adjustedToLinkedNodes(first, settings));
 	first.progress = () => submissionProgress(submission);
@@ -165,6 +167,8 @@ async function submitSources(submission: Submission, sourceRuns: SourceRun[]): P
 		else await submitTogether(submission, sourceRuns);
 		addMirroredHint(submission);
 		if (submission.sourceError) throw withHints(submission, submission.sourceError);
+		// What is unsaid counts as told only if the run ends without an error, and no hint about it was held back (see
+		// `SourceComparison.addStoredBeforeHints`).
 		isUserTold = !submission.failsAtEnd && settings.linkedNodesHint === undefined;
 	} finally {
 		const closing = [...toClose].map(

@@ -18,7 +18,7 @@ import { disableMissing } from './disableMissing';
 import { hintsOf, outputItems, submissionProgress, withHints } from './report';
 import { readSubmitSettings, submitParameters, type SubmitSettings } from './settings';
 import { SourceRun } from './sourceRun';
-import { type FoundDocument, readOrRejectWithKey } from './sources/found';
+import { type InputDocument, readOrRejectWithKey } from './sources/inputDocument';
 import { Submission } from './submission';
 
 const THEY_PASS = 'They pass.';
@@ -97,7 +97,7 @@ const NO_TOOL =
 const UNVERSIONED = 'stored without a version. Set "Document Version" in the node that submits.';
 
 /** Reads the document that an item names. Without a version, the document counts as changed. */
-function readListedDocument(item: Item): FoundDocument[] {
+function readListedDocument(item: Item): InputDocument[] {
 	const readKey = () => keyOf(item, 'documentKey');
 	return readOrRejectWithKey(item, readKey, () => {
 		const version = readVersion(item, LISTED_VERSION);

@@ -138,7 +138,7 @@ const textInRecord = textField(
 );
 
 /** The choices of the setting "Documents From". Each choice has a reader in `sources/`. */
-export const SOURCES = {
+export const DOCUMENTS_FROM = {
 	addresses: { name: 'Addresses', description: 'Each item is an address; the server fetches it' },
 	fields: { name: 'Fields', description: 'A document per item. Its text is not found: use Text.' },
 	records: { name: 'File of Records', description: 'Each item: a file of JSON lines or an array' },
@@ -147,39 +147,50 @@ export const SOURCES = {
 	text: { name: 'Text', description: 'Each item has a text, such as a row of a table' },
 };
 
-export type SourceValue = keyof typeof SOURCES;
+export type DocumentsFrom = keyof typeof DOCUMENTS_FROM;
 
-const sourceField = choiceField('source', 'Documents From', 'What each input item is', SOURCES, {
-	noDataExpression: true,
-	default: 'text',
-	builderHint: { propertyHint: 'What one item holds: each choice says it in its description.' },
-});
+const sourceField = choiceField(
+	'source',
+	'Documents From',
+	'What each input item is',
+	DOCUMENTS_FROM,
+	{
+		noDataExpression: true,
+		default: 'text',
+		builderHint: { propertyHint: 'What one item holds: each choice says it in its description.' },
+	},
+);
 
 /**
  * Returns fields that are shown only for the given choices of "Documents From".
  *
  * @param path the path of this setting; `/source` for fields inside a collection
  */
-const shownFor = (sources: SourceValue[], fields: INodeProperties[], path = 'source') =>
+const shownFor = (sources: DocumentsFrom[], fields: INodeProperties[], path = 'source') =>
 	displayedIf({ show: { [path]: sources } }, fields);
 
 /** Choices of "Documents From" for which the node builds the document records. */
-const MADE: SourceValue[] = ['text', 'files', 'addresses'];
+const MADE: DocumentsFrom[] = ['text', 'files', 'addresses'];
 /** Choices of "Documents From" whose items contain document records. */
-const WHOLE: SourceValue[] = ['fields', 'json', 'records'];
+const WHOLE: DocumentsFrom[] = ['fields', 'json', 'records'];
 
-export const DOCUMENT_SETTINGS = groupField('documentSettings', 'Document Settings', undefined, {
-	placeholder: 'Add setting',
-	options: inPanelOrder([
-		...shownFor(MADE, recordSettings, '/source'),
-		...shownFor(['files'], [folderFromDirectory], '/source'),
-		...shownFor([...MADE, 'fields'], [documentVersion], '/source'),
-		...shownFor(['json', 'records'], [documentVersionField], '/source'),
-	]),
-});
+export const documentSettingsField = groupField(
+	'documentSettings',
+	'Document Settings',
+	undefined,
+	{
+		placeholder: 'Add setting',
+		options: inPanelOrder([
+			...shownFor(MADE, recordSettings, '/source'),
+			...shownFor(['files'], [folderFromDirectory], '/source'),
+			...shownFor([...MADE, 'fields'], [documentVersion], '/source'),
+			...shownFor(['json', 'records'], [documentVersionField], '/source'),
+		]),
+	},
+);
 
 /** The end of the sentence "Send its text …" in error messages. */
-export const HOW_TO_SEND_A_TEXT = `with "Documents From" set to ${SOURCES.text.name}, or its file with ${SOURCES.files.name}`;
+export const HOW_TO_SEND_A_TEXT = `with "Documents From" set to ${DOCUMENTS_FROM.text.name}, or its file with ${DOCUMENTS_FROM.files.name}`;
 
 const mode = choiceField(
 	'mode',
@@ -314,7 +325,7 @@ export const submitFields: INodeProperties[] = [
 	mode,
 	sourceName,
 	...shownFor(WHOLE, simplifyFields),
-	DOCUMENT_SETTINGS,
+	documentSettingsField,
 	submitOptions,
 	submitTuning,
 ];

@@ -151,14 +151,18 @@ export function otherMirrorText(item: Item): string | undefined {
 	if (fixedValue(own, 'sourceName') === '') return undefined;
 	const parents = context.getParentNodes(own.name, WITH_PARAMETERS);
 	const inLine = [...parents, ...context.getChildNodes(own.name, WITH_PARAMETERS)];
-	const [other = mirrorOnOtherBranch(item, parents, inLine)] = mirrorsOfSource(own, inLine);
+	const [mirrorInLine] = mirrorsOfSource(own, inLine);
+	const other = mirrorInLine ?? mirrorOnOtherBranch(item, parents, inLine);
 	return (
 		other &&
 		`${quoted(other.name)} mirrors the same source in this execution, and each node has only a part of it: join the branches before one node, or give each node a "${item.labelOf('sourceName')}" of its own.`
 	);
 }
 
-/** Finds a node that mirrors the same source, and got other items than this node from a parent of both. */
+/**
+ * Finds a node that mirrors the same source below a parent of this node. Leaves out a node if both get all their items
+ * from this parent, and `haveSameItems` is true.
+ */
 function mirrorOnOtherBranch(
 	{ context, node: own }: Item,
 	parents: NodeTypeAndVersion[],
@@ -179,7 +183,10 @@ function mirrorOnOtherBranch(
 	return undefined;
 }
 
-/** Whether all items of a node come through `parent`. Older versions of n8n do not tell: then false, in a longer chain. */
+/**
+ * Whether all items of a node come through `parent`. Older versions of n8n do not tell which parents are direct: then
+ * false if `parent` has parents itself.
+ */
 function getsAllFrom(context: IExecuteFunctions, name: string, parent: string): boolean {
 	const below = map(context.getChildNodes(parent), 'name');
 	const between = map(context.getParentNodes(name), 'name').filter((one) => below.includes(one));
@@ -190,7 +197,10 @@ function getsAllFrom(context: IExecuteFunctions, name: string, parent: string): 
 	);
 }
 
-/** Whether nodes certainly have the same items of `parent`, or at most one of the nodes has items. */
+/**
+ * Whether nodes have the same items of `parent`, or at most one of the nodes has items. If `parent` has several outputs,
+ * only these are compared: nodes between may still leave items out.
+ */
 function haveSameItems(context: IExecuteFunctions, parent: string, names: string[]): boolean {
 	const counts = itemCounts(context, parent);
 	if (counts.length > 1) return counts.filter((count) => count > 0).length < 2;

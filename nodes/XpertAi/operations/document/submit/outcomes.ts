@@ -4,7 +4,7 @@ import type { ItemError } from '../../../execution/apiError';
 import type { Item } from '../../../execution/item';
 import type { Fact } from '../../../ingest/facts';
 import type { DocumentName } from '../../../ingest/memory';
-import type { PlannedStanding } from '../../../ingest/planDocuments';
+import type { PlannedStanding } from '../../../ingest/compareDocuments';
 import type { LastState } from '../../../ingest/statuses';
 
 /** Words for the counts of document outcomes, such as `2 stored`. */
@@ -59,7 +59,7 @@ export interface DocumentReport {
 	/** Why the node did not send the document. */
 	reason?: string;
 	/** The last known state of the server's processing. */
-	end?: LastState;
+	lastState?: LastState;
 	plan?: PlannedStanding;
 }
 
@@ -70,7 +70,7 @@ export type SubmitFact =
 	 * If `report` is unset, this run has stored the document, and does not track it (see `DocumentReport.isTracked`). To keep
 	 * `report` for every document needs too much RAM.
 	 */
-	| { outcome: 'processed'; id: string; end: LastState; report?: DocumentReport }
+	| { outcome: 'processed'; id: string; lastState: LastState; report?: DocumentReport }
 	| { outcome: 'read'; report: DocumentReport; unusedColumns?: string[] }
 	/** A file of records contained no record. */
 	| { outcome: 'noRecords' }

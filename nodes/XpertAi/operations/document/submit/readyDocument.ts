@@ -2,17 +2,17 @@ import { hash, randomUUID } from 'crypto';
 
 import type { Item } from '../../../execution/item';
 import type { ReadyDocument } from '../../../ingest/facts';
-import { inFolder } from '../../../ingest/folders';
+import { withParentFolder } from '../../../ingest/folders';
 import { MARKS } from '../../../ingest/memory';
 import { type DocumentRecord, unsignedAddress } from '../../../payloads/document';
 import { derivedId, isUuid } from '../../../payloads/ids';
 import type { DocumentReport } from './outcomes';
-import type { FoundDocument } from './sources/found';
+import type { InputDocument } from './sources/inputDocument';
 
 export type Document = ReadyDocument<DocumentReport>;
 
 /** The record as JSON. Reuses the JSON of the found document if possible, to save time. */
-function jsonWithId(found: FoundDocument, record: DocumentRecord, id: string) {
+function jsonWithId(found: InputDocument, record: DocumentRecord, id: string) {
 	const { record: read, json = '' } = found;
 	const isSame = record.parent === read.parent && record.folder === read.folder;
 	if (!isSame || json.length <= 2) return JSON.stringify(record);
@@ -38,11 +38,11 @@ export function hashOf({ bytes, json, record: { fileUrl } }: Document, version?:
  * Makes a document that can be sent: with its ID, folder, JSON and `report`. The ID is derived from the key, or else the
  * document's own, or else random. Without a file, `record` keeps no content, because the JSON has it.
  *
- * @param owner the namespace of the key (see `keyOwner`)
+ * @param owner the namespace of the key (see `keyNamespace`)
  * @param isTracked whether the report is kept to the end of the run
  */
 export function readyDocument(
-	found: FoundDocument,
+	found: InputDocument,
 	item: Item,
 	{ knowledgebaseId, owner }: Record<'knowledgebaseId' | 'owner', string>,
 	isTracked: boolean,
@@ -51,7 +51,7 @@ export function readyDocument(
 	const ownId = key === undefined ? found.record.id : derivedId(owner, key);
 	// With a random ID, the request can be repeated without storing the document twice.
 	const id = ownId || randomUUID();
-	const record = inFolder({ ...found.record, id }, knowledgebaseId);
+	const record = withParentFolder({ ...found.record, id }, knowledgebaseId);
 	const isUploaded = file !== undefined;
 	const lacksStableId = key === undefined && !isUuid(ownId ?? '');
 	const name = record.name ?? undefined;

@@ -43,12 +43,12 @@ const MAX_REASONS = 3;
 
 const firstOf = (texts: string[]) => [...new Set(texts)].slice(0, MAX_REASONS);
 
-/** Sources with which each item is one document. */
+/** Choices of "Documents From" for which each item is one document. */
 const ONE_IN_ITEM: unknown[] = ['text', 'files', 'addresses', 'fields'];
 
 /** The output item or error item of a document. Empty for a document without an outcome or plan. */
 export function documentItem(report: DocumentReport, output: OutputFormat): INodeExecutionData[] {
-	const { item, outcome, plan, end, record } = report;
+	const { item, outcome, plan, lastState, record } = report;
 	if (!outcome && !plan) return [];
 	const facts = factsOf(report);
 	const error = reportedError(report);
@@ -58,17 +58,17 @@ export function documentItem(report: DocumentReport, output: OutputFormat): INod
 	}
 	const isRaw = record && !output.simplify && outcome !== 'replaced';
 	if (!isRaw) return [item.output(omitBy(facts, isUndefined))];
-	const processing = end && pick(facts, 'processing', 'processMsg');
+	const processing = lastState && pick(facts, 'processing', 'processMsg');
 	return [item.output({ ...rawOutput(output, record), ...processing })];
 }
 
 /** What an output item tells about a document. */
-function factsOf({ end, record, ...report }: DocumentReport): IDataObject {
+function factsOf({ lastState, record, ...report }: DocumentReport): IDataObject {
 	const { outcome, key, sent, plan } = report;
 	const { name = report.name, id = report.id } = record ?? {};
-	// A stored document whose processing this run did not start.
-	const processing = end?.state ?? (record && 'none');
-	return { name, outcome, processing, processMsg: end?.processMsg, key, id, ...sent, plan };
+	// Without a `lastState`, this run has not started the processing of the stored document.
+	const processing = lastState?.state ?? (record && 'none');
+	return { name, outcome, processing, processMsg: lastState?.processMsg, key, id, ...sent, plan };
 }
 
 /** The hints that the run has collected. */
@@ -162,14 +162,15 @@ function replacedHint({ tally }: Submission): string | undefined {
 }
 
 /** The summary line: what this run did, what it found (Find Changes), or what the next run would do (dry run). */
-function summaryLine({ isListing, settings, tally }: Submission): string {
+function summaryLine({ isFindChanges, settings, tally }: Submission): string {
 	const { counts, plans, requests } = tally;
 	const { disabled, rejected } = OUTCOMES;
-	if (isListing) return `${inWords({ ...counts, ...plans }, { ...PLANS, disabled, rejected })}.`;
+	if (isFindChanges)
+		return `${inWords({ ...counts, ...plans }, { ...PLANS, disabled, rejected })}.`;
 	if (settings.dryRun) {
 		const sent = `send ${plans.new} new, ${plans.changed} changed, ${plans.back} back again`;
-		const rejected = counts.rejected > 0 ? `, refuse ${counts.rejected}` : '';
-		return `The next run would ${sent}, leave out ${plans.unchanged}, disable ${plans.gone}${rejected}.`;
+		const refused = counts.rejected > 0 ? `, refuse ${counts.rejected}` : '';
+		return `The next run would ${sent}, leave out ${plans.unchanged}, disable ${plans.gone}${refused}.`;
 	}
 	const { batches, retries } = requests;
 	const tried = retries > 0 ? `, ${counted(retries, 'request')} tried again` : '';
@@ -178,12 +179,12 @@ function summaryLine({ isListing, settings, tally }: Submission): string {
 }
 
 /** How far the run is. The number of all documents is known only if each item is one document. */
-export function submissionProgress({ first, isListing, settings, tally }: Submission): string {
+export function submissionProgress({ first, isFindChanges, settings, tally }: Submission): string {
 	const { counts, plans } = tally;
-	const isOneEach = isListing || ONE_IN_ITEM.includes(first.node.parameters.source);
+	const isOneEach = isFindChanges || ONE_IN_ITEM.includes(first.node.parameters.source);
 	const inFull = (count: number) => count.toLocaleString('en');
 	const all = isOneEach ? ` of ${inFull(first.context.getInputData().length)}` : '';
-	if (isListing || settings.dryRun)
+	if (isFindChanges || settings.dryRun)
 		return `${inFull(counts.documents + sum(Object.values(omit(plans, 'gone'))))}${all} compared`;
 	const stored = counts.found + counts.stored;
 	return `${inFull(counts.documents)}${all} done, ${inFull(stored)} stored, ${inFull(counts.found)} found`;

@@ -88,7 +88,8 @@ export interface SubmitSettings
 }
 
 /**
- * Reads and checks the settings that apply to all items. A missing setting gets its default.
+ * Reads and checks the settings that apply to all items. A setting that is not set, or that the operation does not have
+ * (Find Changes has no `mode` and no `tuning`), gets its default.
  *
  * @returns the settings, with times in milliseconds and sizes in bytes
  * @throws NodeOperationError if a setting is not valid. The message names the setting and the requirement.
@@ -149,7 +150,7 @@ export function knowledgebaseRoutes(
 }
 
 /** Returns the namespace of document keys. Unnamed sources share the namespace of their knowledgebase. */
-export function keyOwner(knowledgebaseId: string, sourceName: string): string {
+export function keyNamespace(knowledgebaseId: string, sourceName: string): string {
 	return sourceName === '' ? knowledgebaseId : derivedId(knowledgebaseId, `source ${sourceName}`);
 }
 
@@ -168,7 +169,7 @@ export function memoryPlaceOf(
 	const part = shard && `shard ${shard}`;
 	return {
 		knowledgebaseId,
-		owner: keyOwner(knowledgebaseId, sourceName),
+		owner: keyNamespace(knowledgebaseId, sourceName),
 		source: compact([source, part]).join(', '),
 		title: compact([...titles, part]).join(', '),
 	};

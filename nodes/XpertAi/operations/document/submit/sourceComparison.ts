@@ -2,7 +2,7 @@ import { compact, map, sumBy } from 'lodash';
 
 import { outermostMode } from '../../../execution/outputs';
 import { MARKS, type SourceMemory } from '../../../ingest/memory';
-import { compareDocuments, planDocuments } from '../../../ingest/planDocuments';
+import { compareDocuments, planDocuments } from '../../../ingest/compareDocuments';
 import type { KnowledgebaseRoutes } from '../../../ingest/routes';
 import { fetchStatuses, processingState, type Statuses } from '../../../ingest/statuses';
 import { derivedId } from '../../../payloads/ids';
@@ -137,7 +137,7 @@ export class SourceComparison {
 		if (stored + twice > 0) memory.recordUnsaid({ stored, twice });
 	}
 
-	/** Adds hints about what this run or an earlier run has recorded, if no earlier run could tell the user. */
+	/** Adds hints about what `recordStoredBefore` found, now or in an earlier run, until a run has told the user. */
 	private addStoredBeforeHints(): void {
 		const { memory, submission } = this.compared;
 		const { stored = 0, twice = 0 } = memory.unsaid ?? {};

@@ -35,7 +35,7 @@ export class SourceContents {
 	 */
 	gaps = 0;
 	/** Number of files of records that contain no record. */
-	emptyFiles = 0;
+	filesWithoutRecords = 0;
 	/** Number of stored documents that later runs cannot recognize (`lacksStableId`). */
 	withoutStableId = 0;
 
@@ -95,7 +95,8 @@ export class SourceContents {
 	 * Counts a failure in `gaps` if the failure leaves open which document the source contains, or what is stored:
 	 * - The outcome is unknown, or the document was not sent.
 	 * - The document could not be read, for another reason than an invalid input.
-	 * - The document was rejected, unless the server stated a reason and the document has a stable ID.
+	 * - The document was rejected, unless the server rejected its content (see `isRejection`) with a reason, and the
+	 *   document has a stable ID.
 	 */
 	recordGap(fact: Fact<DocumentReport>): void {
 		const isGap =

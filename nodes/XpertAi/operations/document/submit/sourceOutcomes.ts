@@ -39,6 +39,7 @@ export class SourceOutcomes {
 	/** Records the outcome of a document or a request. Starts the processing of a document that needs it. */
 	handleFact(fact: Fact<DocumentReport>): void {
 		if (fact.outcome === 'processed') return this.handleProcessed(fact);
+		// An earlier document with the same ID may still be in `startedNow`. It must be reported first.
 		if ('document' in fact) this.reportIfStartedNow(fact.document.id);
 		// A document in `startedNow` is recorded when its processing ends.
 		if (this.tryStartNow(fact)) return;
@@ -82,7 +83,8 @@ export class SourceOutcomes {
 		const { id, report } = document;
 		this.memoryFor(document)?.names.add(id, nameOrKey(document));
 		const state = processingState(status);
-		// A document that is still in process is followed. Without a status, storing was enough.
+		// Follows a document that is still in process, and starts one whose processing never began. Without a status,
+		// storing was enough, or the status could not be read.
 		if (status && (state === 'running' || state === 'none')) this.startProcessing(id, report);
 	}
 
@@ -145,9 +147,10 @@ export class SourceOutcomes {
 	 * content. The next run then sends the document again.
 	 */
 	private handleProcessed(fact: Processed): void {
-		const { id, end } = fact;
+		const { id, lastState } = fact;
 		const report = this.contents.reportOf(id);
-		const isFailed = end.state !== 'finish' && end.state !== 'running' && !end.failure;
+		const isFailed =
+			lastState.state !== 'finish' && lastState.state !== 'running' && !lastState.failure;
 		// This run sends the document again, so its failure is not reported.
 		if (isFailed && this.startedNow.has(id.toLowerCase()))
 			return this.memory?.known.forgetContent(id);
@@ -157,7 +160,7 @@ export class SourceOutcomes {
 		// The outcome is unset if a later document with this ID is on its way.
 		if (report?.outcome) this.contents.release(id, report);
 		// Without a route for processing, a server processes documents when it stores them.
-		if (end.state === 'finish' || end.hasNoRoute) this.memory?.known.markProcessed(id);
-		else if (end.isStuck || isFailed) this.memory?.known.forgetContent(id);
+		if (lastState.state === 'finish' || lastState.hasNoRoute) this.memory?.known.markProcessed(id);
+		else if (lastState.isStuck || isFailed) this.memory?.known.forgetContent(id);
 	}
 }

@@ -6,10 +6,10 @@ import type { Item } from '../../../execution/item';
 import { MARKS } from '../../../ingest/memory';
 import { derivedId } from '../../../payloads/ids';
 import { type Document, hashOf, readyDocument } from './readyDocument';
-import { keyOwner } from './settings';
+import { keyNamespace } from './settings';
 import type { SourceContents } from './sourceContents';
 import type { SourceOutcomes } from './sourceOutcomes';
-import { type FoundDocument, rejectedKeys, type SourceDocuments } from './sources/found';
+import { type InputDocument, rejectedKeys, type ItemDocuments } from './sources/inputDocument';
 import type { Submission } from './submission';
 
 /** Maximum number of documents that are passed on together. */
@@ -18,7 +18,7 @@ const MAX_DOCUMENTS_IN_GROUP = 10;
 interface QueuedItem {
 	item: Item;
 	/** The documents of the item, if it was read in advance. */
-	documents?: SourceDocuments;
+	documents?: ItemDocuments;
 }
 
 /** Reads the items of a source as documents that are ready to be compared and sent. */
@@ -40,7 +40,7 @@ export class SourceReader {
 		private readonly contents: SourceContents,
 		private readonly outcomes: SourceOutcomes,
 	) {
-		this.place = { knowledgebaseId, owner: keyOwner(knowledgebaseId, sourceName) };
+		this.place = { knowledgebaseId, owner: keyNamespace(knowledgebaseId, sourceName) };
 	}
 
 	/**
@@ -94,18 +94,18 @@ export class SourceReader {
 				if (submission.stoppedBy) return;
 			}
 		if (!isEmpty) return;
-		this.contents.emptyFiles += 1;
+		this.contents.filesWithoutRecords += 1;
 		submission.add({ outcome: 'noRecords' });
 	}
 
 	/**
-	 * Adds a document to the group if it must be sent, or else reports it.
+	 * Adds a document to the group. If it could not be read, or if sending has stopped, reports it instead.
 	 *
 	 * @returns whether to pass on the group now
 	 */
 	private async addTo(
 		group: Document[],
-		found: FoundDocument | ItemError,
+		found: InputDocument | ItemError,
 		item: Item,
 		isHashed: boolean,
 	): Promise<boolean> {
@@ -126,7 +126,7 @@ export class SourceReader {
 	 *
 	 * @returns undefined if sending has stopped. Then the document is reported as not sent.
 	 */
-	private recordRead(found: FoundDocument, item: Item): Document | undefined {
+	private recordRead(found: InputDocument, item: Item): Document | undefined {
 		const { submission } = this;
 		const isTracked = submission.settings.output !== 'summary';
 		const document = readyDocument(found, item, this.place, isTracked);
@@ -142,7 +142,7 @@ export class SourceReader {
 		return document;
 	}
 
-	private countVersion({ lacksVersion, version }: FoundDocument): void {
+	private countVersion({ lacksVersion, version }: InputDocument): void {
 		if (lacksVersion) this.versionless += 1;
 		if (version === undefined) return;
 		this.versioned += 1;

@@ -5,7 +5,7 @@ import { Processing } from '../../../ingest/processing';
 import { Storer } from '../../../ingest/storing';
 import { uploadFiles } from '../../../ingest/uploads';
 import type { Failure } from '../../../transport/failure';
-import { UPLOAD_SECONDS } from '../../shared/fields';
+import { UPLOAD_TIMEOUT_SECONDS } from '../../shared/fields';
 import { documentsError } from './documentErrors';
 import type { DocumentReport } from './outcomes';
 import { knowledgebaseRoutes, memoryPlaceOf, type SourceSettings } from './settings';
@@ -98,7 +98,7 @@ export class SourceRun {
 			documents: uploadFiles({
 				documents,
 				client: this.newRoutes().client,
-				timeoutMs: Math.max(settings.timeoutMs, UPLOAD_SECONDS * 1000),
+				timeoutMs: Math.max(settings.timeoutMs, UPLOAD_TIMEOUT_SECONDS * 1000),
 				gate: submission,
 				memory,
 			}),
@@ -129,7 +129,10 @@ export class SourceRun {
 		return failure !== undefined && !hasNoRoute;
 	}
 
-	/** Follows the processing of all documents, until it ends or the maximum wait is over. */
+	/**
+	 * Follows the processing of all documents, until it ends or the maximum wait is over. Then sends the documents from
+	 * `takeNotProcessed` again, and follows these as well.
+	 */
 	async followProcessing(): Promise<void> {
 		for await (const some of this.processing?.pollUntilEnd() ?? [])
 			for (const fact of some) this.outcomes.handleFact(fact);
@@ -183,7 +186,12 @@ export class SourceRun {
 		const place = memoryPlaceOf(this.knowledgebaseId, this.source, context);
 		const { name } = context.getWorkflow();
 		const by = `execution ${context.getExecutionId()}${name ? ` of "${name}"` : ''}`;
-		return new SourceMemory(place, this.memoryRoutes, { signal, by, forgetLost, processed });
+		return new SourceMemory(place, this.memoryRoutes, {
+			signal,
+			by,
+			forgetLost,
+			startsProcessing: processed,
+		});
 	}
 
 	/** Reports all documents as not sent, because another run of this source is active. */

@@ -6,7 +6,7 @@ import { isForeignNotFound } from '../../../transport/failure';
 import type { Send } from '../../../transport/request';
 import type { DocumentReport, SubmitFact } from './outcomes';
 import type { SubmitSettings } from './settings';
-import type { SourceDocuments } from './sources/found';
+import type { ItemDocuments } from './sources/inputDocument';
 import { readDocuments } from './sources/readDocuments';
 import { addFact, newTally } from './tally';
 import { sentences } from './textHelpers';
@@ -41,7 +41,7 @@ export class Submission {
 	sourceError?: ItemError;
 	/** Number of items that were rejected before the node assigned them to a source. */
 	unassigned = 0;
-	/** Number of items after the one that stopped the run. */
+	/** Number of items after the one that stopped the run. 0 if the run stopped after all items were grouped. */
 	itemsNotRead = 0;
 	/** Number of sources that the items belong to. */
 	sourceCount = 0;
@@ -50,7 +50,7 @@ export class Submission {
 		/** The item whose settings apply to all items. */
 		readonly first: Item,
 		readonly settings: SubmitSettings,
-		private readonly reader: (item: Item) => SourceDocuments = readDocuments,
+		private readonly reader: (item: Item) => ItemDocuments = readDocuments,
 	) {
 		const { send } = first.connection;
 		this.send = outermostMode(first.context) === 'manual' ? markUnanswered(send) : send;
@@ -60,12 +60,12 @@ export class Submission {
 	}
 
 	/** Whether this is a run of Find Changes, which has no documents but their keys. */
-	get isListing(): boolean {
+	get isFindChanges(): boolean {
 		return this.reader !== readDocuments;
 	}
 
 	/** Reads the documents of an item. */
-	read(item: Item): SourceDocuments {
+	read(item: Item): ItemDocuments {
 		try {
 			return this.reader(item);
 		} finally {
@@ -108,7 +108,7 @@ export class Submission {
 		if (count > 0) hints.set(text, (hints.get(text) ?? 0) + count);
 	}
 
-	/** Adds hints about one source. If the run has several, the hint names those it is about. */
+	/** Adds hints about one source. If the run has several sources, each hint names the sources that it is about. */
 	addSourceHints(name: string, texts: string[]): void {
 		this.addHint(...texts);
 		for (const text of texts) {

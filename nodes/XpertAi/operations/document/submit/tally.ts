@@ -4,9 +4,9 @@ import type { IDataObject } from 'n8n-workflow';
 import type { ItemError } from '../../../execution/apiError';
 import { itemJson } from '../../../execution/outputs';
 import type { DocumentFact, ReadyDocument } from '../../../ingest/facts';
-import { notFoundReason, type LastState, lastStateOf } from '../../../ingest/statuses';
+import { unfindableReason, type LastState, lastStateOf } from '../../../ingest/statuses';
 import type { Failure } from '../../../transport/failure';
-import { affectsAll, documentsError, plainFailure } from './documentErrors';
+import { affectsAll, documentsError, withPlainReason } from './documentErrors';
 import {
 	type DocumentReport,
 	type OutcomeName,
@@ -31,7 +31,10 @@ export const newTally = () => ({
 	processingFailed: 0,
 	/** All documents of the run. Empty with Output = Summary. */
 	reports: [] as DocumentReport[],
-	/** Documents that are missing from the source. Empty with Output = Summary. */
+	/**
+	 * Output of the documents that were disabled (in a dry run: would be), because they are missing from the source.
+	 * Empty with Output = Summary.
+	 */
 	missing: [] as IDataObject[],
 	/** Errors about whole sources. */
 	sourceErrors: [] as ItemError[],
@@ -49,7 +52,7 @@ export const newTally = () => ({
 
 /** Input that the node accepts, but reports in a hint. */
 export const INPUT_HINTS = {
-	emptyFiles: { what: 'Files of records that held none', meaning: '' },
+	filesWithoutRecords: { what: 'Files of records that held none', meaning: '' },
 	withoutStableId: {
 		what: 'Documents without an ID',
 		meaning: ' A second run stores them again. A Document Key prevents that.',
@@ -142,7 +145,7 @@ export function addFact(
 			for (const column of fact.unusedColumns ?? []) tally.unusedColumns.add(column);
 			return undefined;
 		case 'noRecords':
-			inputHints.emptyFiles += 1;
+			inputHints.filesWithoutRecords += 1;
 			return undefined;
 		case 'uploaded':
 			inputHints.hadNul += Number(fact.hadNul ?? false);
@@ -152,7 +155,7 @@ export function addFact(
 				requests[name] += fact.counts[name];
 			return undefined;
 		case 'processed':
-			addProcessed(tally, fact.id, fact.end, fact.report);
+			addProcessed(tally, fact.id, fact.lastState, fact.report);
 			return undefined;
 		case 'replaced':
 			addReplaced(tally, fact.report);
@@ -209,7 +212,7 @@ function addOutcome(
 			return undefined;
 		}
 		case 'unchanged':
-			report.end = fact.status && lastStateOf(fact.status);
+			report.lastState = fact.status && lastStateOf(fact.status);
 			return undefined;
 		default:
 			if (fact.failure) return addRequestFailure(tally, fact);
@@ -224,7 +227,7 @@ function addRequestFailure(
 	{ document, failure: given, attempts, batch }: FailedRequest,
 ): DocumentReport {
 	const { isUploaded, report, record } = document;
-	const failure = plainFailure(document, given);
+	const failure = withPlainReason(document, given);
 	report.sent = { status: failure.status, attempts, batch };
 	// Only a file ID that the user gave can be wrong.
 	const fileId = isUploaded ? undefined : record.storageFileId;
@@ -239,8 +242,8 @@ type FailedRequest = Extract<DocumentFact<DocumentReport>, { failure: Failure }>
 function addProcessed(tally: Tally, id: string, end: LastState, report?: DocumentReport): void {
 	if (end.state === 'finish' && (!report || report.outcome === 'stored'))
 		recount(tally, 'stored', 'found', report);
-	if (report && isOnServer(report.outcome)) report.end = end;
-	const reason = notFoundReason(end);
+	if (report && isOnServer(report.outcome)) report.lastState = end;
+	const reason = unfindableReason(end);
 	if (reason === undefined) return;
 	tally.processingFailed += 1;
 	addToFailed(tally, { ...pick(report, 'name', 'key'), id, outcome: 'stored', reason });

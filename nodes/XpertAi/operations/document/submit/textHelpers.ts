@@ -17,7 +17,7 @@ export const HINT_LENGTH = 120;
 /** Truncates a text to the length of a hint. */
 export const asHint = (text: string) => truncate(text, { length: HINT_LENGTH });
 
-/** Maximum number of document names in an error. */
+/** Maximum number of names of documents or sources in one message. */
 const MAX_NAMED = 10;
 
 /** Lists at most MAX_NAMED names, and says how many more there are. */

@@ -26,9 +26,9 @@ describe('fingerprints', () => {
 		expect(done()).toEqual([true, false]);
 		fingerprints.markProcessed(A);
 		expect([...done(), fingerprints.hasContent(A, 'copy #1')]).toEqual([true, true, true]);
-		fingerprints.changed.clear();
+		fingerprints.changedTails.clear();
 		fingerprints.markProcessed(A);
-		expect(fingerprints.changed.size).toBe(0);
+		expect(fingerprints.changedTails.size).toBe(0);
 		fingerprints.set(storedEntry(A, 'copy #2'));
 		expect(done()).toEqual([true, false]);
 		fingerprints.forgetContent(A);
@@ -66,15 +66,15 @@ describe('fingerprints', () => {
 
 	it('collect which documents have changed', () => {
 		const fingerprints = recorded([[A, 'copy #1']]);
-		fingerprints.changed = new Set();
+		fingerprints.changedTails = new Set();
 		fingerprints.remove(B);
 		fingerprints.forgetContent(B);
-		expect(fingerprints.changed.size).toBe(0);
+		expect(fingerprints.changedTails.size).toBe(0);
 		fingerprints.markProcessed(A);
-		expect([...fingerprints.changed]).toEqual([tailOf(packId(A))]);
-		fingerprints.changed = new Set();
+		expect([...fingerprints.changedTails]).toEqual([tailOf(packId(A))]);
+		fingerprints.changedTails = new Set();
 		fingerprints.remove(A);
-		expect([...fingerprints.changed]).toEqual([tailOf(packId(A))]);
+		expect([...fingerprints.changedTails]).toEqual([tailOf(packId(A))]);
 	});
 
 	it('keep the beginning of a hash, and are known by all of it', () => {

@@ -67,7 +67,7 @@ it.each([10_000, 100_000, 500_000])(
 		).toBeLessThan(256 * 1024);
 		const second = await night(routes, ids, () => 'copy #1');
 		const unchanged = look();
-		expect([second.sent, second.memory.knownBefore]).toEqual([0, count]);
+		expect([second.sent, second.memory.knownCountBefore]).toEqual([0, count]);
 		// That it begins, that it is at work, that it has ended.
 		expect(unchanged).toMatchObject({ requests: 3 });
 		expect(unchanged.bytes).toBeLessThan(1300);

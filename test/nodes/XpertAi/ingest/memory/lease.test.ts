@@ -96,7 +96,7 @@ describe('the lease of a source', () => {
 	const notes = new NotesOnServer(PLACE, new Knowledgebase().routes());
 	it.each([
 		['is unreadable', 'Invalid PDF structure'],
-		['names no write', notes.row({ note: LEASE, header: held }).processMsg],
+		['names no write', notes.row({ name: LEASE, header: held }).processMsg],
 	])('is free after a minute when its note %s and nobody renews it', async (_, processMsg) => {
 		const { lease, of, named, time } = scene();
 		const one = lease('one');

@@ -71,8 +71,11 @@ describe('a source that was stored', () => {
 		const server = new Knowledgebase();
 		await night(server, IDS);
 		for (const onlyStored of [false, true]) {
-			const next = await open(server.routes(), { processed: false });
-			expect([next.knownBefore, next.known.hasContent(A, 'copy #1')]).toEqual([IDS.length, true]);
+			const next = await open(server.routes(), { startsProcessing: false });
+			expect([next.knownCountBefore, next.known.hasContent(A, 'copy #1')]).toEqual([
+				IDS.length,
+				true,
+			]);
 			expect(next.onlyStored).toBe(onlyStored);
 			await next.close();
 		}
@@ -255,7 +258,7 @@ describe('a run that crashed', () => {
 		const server = new Knowledgebase();
 		await night(server, [B, C, A]);
 		await night(server, [A], 'copy #2');
-		const third = await open(server.routes(), { processed: false });
+		const third = await open(server.routes(), { startsProcessing: false });
 		await send(server, third, [D]);
 		expect((await remembered(server)).having('copy #2')).toEqual([A]);
 	});

@@ -9,7 +9,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { findChanges } from '../../../../../nodes/XpertAi/operations/document/findChanges';
 import { submit } from '../../../../../nodes/XpertAi/operations/document/submit';
-import { keyOwner } from '../../../../../nodes/XpertAi/operations/document/submit/settings';
+import { keyNamespace } from '../../../../../nodes/XpertAi/operations/document/submit/settings';
 import { disable, enable } from '../../../../../nodes/XpertAi/operations/document/switch';
 import { derivedId } from '../../../../../nodes/XpertAi/payloads/ids';
 import { connectionOf } from '../../../../../nodes/XpertAi/transport/request';
@@ -540,7 +540,7 @@ export class Nights {
 
 	/** The item of another source in the same run. */
 	private besideIn(knowledgebaseId: string) {
-		const id = derivedId(keyOwner(knowledgebaseId, BESIDE), BESIDE);
+		const id = derivedId(keyNamespace(knowledgebaseId, BESIDE), BESIDE);
 		const document = { ...this.document(knowledgebaseId, BESIDE, 0), id };
 		return { source: 'json', sourceName: BESIDE, jsonBody: [document] };
 	}
@@ -548,7 +548,7 @@ export class Nights {
 	/** Whether assistants find the document of the other source. */
 	async findsBeside(knowledgebaseId: string): Promise<boolean> {
 		await this.processed(knowledgebaseId);
-		const id = derivedId(keyOwner(knowledgebaseId, BESIDE), BESIDE);
+		const id = derivedId(keyNamespace(knowledgebaseId, BESIDE), BESIDE);
 		return this.sandbox.store.findable(id) !== undefined;
 	}
 
@@ -602,7 +602,7 @@ const newCourse = (): Course => ({
 export const textOf = (key: string, version: number) => `This is version ${version} of ${key}.`;
 
 const idOf = (knowledgebaseId: string, key: string) =>
-	derivedId(keyOwner(knowledgebaseId, SOURCE_NAME), key);
+	derivedId(keyNamespace(knowledgebaseId, SOURCE_NAME), key);
 
 function rowsOf({ url, body }: IHttpRequestOptions): IDataObject[] {
 	return url.endsWith('/bulk') ? (JSON.parse(String(body)) as IDataObject[]) : [];

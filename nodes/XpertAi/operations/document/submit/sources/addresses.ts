@@ -4,11 +4,11 @@ import { identityText } from '../../../../execution/identityFields';
 import type { Item } from '../../../../execution/item';
 import { unsignedAddress } from '../../../../payloads/document';
 import { readDocumentSettings } from './documentSettings';
-import type { FoundDocument } from './found';
+import type { InputDocument } from './inputDocument';
 import { readyRecord } from './readyRecord';
 import { NAME_PARAMETER } from './text';
 
-export function readAddress(item: Item): FoundDocument {
+export function readAddress(item: Item): InputDocument {
 	const url = identityText(item, 'url');
 	if (!/^https?:\/\/[^/]/i.test(url) || !URL.canParse(url))
 		item.throwFieldIssue(

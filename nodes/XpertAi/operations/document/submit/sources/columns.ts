@@ -48,11 +48,11 @@ const FITS: Record<string, (column: unknown) => boolean> = {
 const isPlain = (column: unknown) => typeof column !== 'object';
 
 /**
- * Maps columns by name to document fields and `text`. Exact field names take precedence over `ALIASES`.
+ * Maps columns by name to document fields and the text. Exact field names take precedence over `ALIASES`.
  *
  * @param unmapped a document field to which no column is mapped
- * @returns `fields` without blank texts and undefined values (a blank `folder` is kept); `text`: the name of the column
- * with the text; `unused`: the names of the filled columns that match nothing
+ * @returns `fields` without blank texts and undefined values (a blank `folder` is kept); `textColumn`: the name of the
+ * column with the text; `unused`: the names of the filled columns that match nothing
  */
 export function mapColumns(columns: IDataObject, unmapped?: string) {
 	const isBlank = (column: unknown) => typeof column === 'string' && column.trim() === '';
@@ -65,7 +65,7 @@ export function mapColumns(columns: IDataObject, unmapped?: string) {
 	}
 	const byAlias = groupBy(others, (name) => name.toLowerCase().replace(/[\s_-]/g, ''));
 	const unused = new Set(others);
-	let text: string | undefined;
+	let textColumn: string | undefined;
 	for (const [field, aliases] of Object.entries(ALIASES)) {
 		if (!isNil(fields[field])) continue;
 		const fits = FITS[field] ?? isPlain;
@@ -73,8 +73,8 @@ export function mapColumns(columns: IDataObject, unmapped?: string) {
 		const name = candidates.find((candidate) => fits(columns[candidate]));
 		if (name === undefined) continue;
 		unused.delete(name);
-		if (field === 'text') text = name;
+		if (field === 'text') textColumn = name;
 		else fields[field] = columns[name];
 	}
-	return { columns, fields, text, unused: [...unused] };
+	return { columns, fields, textColumn, unused: [...unused] };
 }

@@ -11,18 +11,18 @@ import { isJsonObject } from '../../../../payloads/json';
 import { documentSchemaFor } from '../../../../payloads/document';
 import { parserFields } from '../../../shared/fields';
 import { valuesOfRows } from '../../../shared/rowValues';
-import { DOCUMENT_SETTINGS, documentName } from '../fields';
+import { documentSettingsField, documentName } from '../fields';
 
 /** One array for all items, because `groupSchema` keeps its schemas by their array. */
-const SETTINGS_FIELDS = [DOCUMENT_SETTINGS];
+const SETTINGS_FIELDS = [documentSettingsField];
 
 const PARSER_SETTINGS = parserFields.map(({ name }) => name);
 
 /** How error messages name "Name" and the fields in "Document Settings". */
 export const RECORD_FIELD_NAMES = {
-	fields: [documentName, DOCUMENT_SETTINGS],
+	fields: [documentName, documentSettingsField],
 	fieldByPath: Object.fromEntries(
-		(DOCUMENT_SETTINGS.options ?? []).map(({ name }) => [
+		(documentSettingsField.options ?? []).map(({ name }) => [
 			PARSER_SETTINGS.includes(name) ? `parserConfig.${name}` : name,
 			`documentSettings.${name}`,
 		]),

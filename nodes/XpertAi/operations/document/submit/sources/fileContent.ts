@@ -8,14 +8,14 @@ import type { SourceFile } from '../../../../ingest/facts';
 /** Maximum size of a file that the node keeps in memory. A larger file is read a second time for the upload. */
 const KEPT_BYTES = 2 ** 18;
 
-/** What one pass over a file takes of it: its size, and a digest of it or, of a small file, its bytes. */
+/** Collects the size of a file while it is read, and either a digest or, for a small file, its bytes. */
 class TakenContent {
 	size = 0;
 	isBlank = true;
 	readonly digest?: Hash;
 	private kept: Uint8Array[] = [];
 
-	/** @param digest begins the digest. The bytes are not kept then. */
+	/** @param digest a hash to copy, and to update with the bytes. With it, the bytes are not kept. */
 	constructor(digest?: Hash) {
 		this.digest = digest?.copy();
 	}

@@ -13,30 +13,31 @@ import type { DocumentRecord } from '../../../../payloads/document';
 import { isHtml } from '../../../../transport/answer';
 import { type FileContent, otherContent, textContent } from './fileContent';
 import { detectFormat, fileType, type FileType } from './fileType';
-import type { FoundDocument } from './found';
+import type { InputDocument } from './inputDocument';
 import { readyRecord } from './readyRecord';
 
 type Named = DocumentRecord & { name: string };
 
 /** Makes a document whose text is uploaded as a file. */
-export function textDocument(item: Item, given: Named, text: string): FoundDocument {
+export function textDocument(item: Item, given: Named, text: string): InputDocument {
 	// Plain text is valid Markdown.
 	const extension = isHtml(text) ? 'html' : 'md';
 	const named = fileType(given.name, given.mimeType ?? DOCUMENT_MIME_TYPES[extension], given.type);
 	// A text with a name such as `report.pdf` gets a second extension. Servers would otherwise expect a PDF.
 	const isOtherType = named.extension !== undefined && !named.isText;
-	const file = isOtherType ? fileType(`${given.name}.${extension}`) : named;
+	const format = isOtherType ? fileType(`${given.name}.${extension}`) : named;
 	const whole = text.replaceAll(NUL, '');
 	// Encodes the text when it is uploaded, to save memory.
-	const read = async () => ({ content: Buffer.from(whole), hadNul: whole !== text, file });
-	return fileDocument(item, { size: Buffer.byteLength(whole), ...given }, file, read);
+	const read = async () => ({ content: Buffer.from(whole), hadNul: whole !== text, format });
+	return fileDocument(item, { size: Buffer.byteLength(whole), ...given }, format, read);
 }
 
 /** Makes a document from a binary field. Text is converted to UTF-8, the only encoding that servers read. */
-export function binaryDocument(item: Item, given: Named, field: BinaryField): FoundDocument {
+export function binaryDocument(item: Item, given: Named, field: BinaryField): InputDocument {
 	const named = fileType(given.name, given.mimeType ?? field.binary.mimeType, given.type);
 	let reading: ReturnType<typeof readBinary> | undefined;
-	// Read once, although a run may need the content twice: for the hash, and for the upload.
+	// A run may call this twice: for the hash, and for the upload. The second call gets the same result. Content that was
+	// not kept is read again while it is uploaded.
 	const read = async (digest?: Hash) =>
 		await (reading ??= readBinary(item, given, field, named, digest));
 	return fileDocument(item, given, named, read);
@@ -54,21 +55,21 @@ async function readBinary(
 	field: BinaryField,
 	named: FileType,
 	digest?: Hash,
-): Promise<FileContent & { file: FileType }> {
+): Promise<FileContent & { format: FileType }> {
 	return await openWithHead(item, field, async (head, pieces) => {
 		const detected = detectFormat(head, named, field);
 		if (detected.isOldOffice && !given.type) throwFileIssue(item, field, OLD_OFFICE);
-		const file = typeByContent(given, named, detected.extension);
+		const format = typeByContent(given, named, detected.extension);
 		const opened = { item, field, pieces };
-		const read = file.isText
+		const read = format.isText
 			? await textContent(opened, given.mimeType ?? field.binary.mimeType, digest)
 			: await otherContent(opened, digest);
 		const { content } = read;
 		const size = Buffer.isBuffer(content) ? content.length : content.size;
 		if (size === 0) throwFileIssue(item, field, 'is empty: nothing could be found in it');
-		const isNoWorkbook = file.extension === 'xlsx' && detected.extension !== 'xlsx';
+		const isNoWorkbook = format.extension === 'xlsx' && detected.extension !== 'xlsx';
 		if (isNoWorkbook && !given.type) throwFileIssue(item, field, NO_WORKBOOK);
-		return { ...read, file };
+		return { ...read, format };
 	});
 }
 
@@ -94,8 +95,8 @@ function fileDocument(
 	item: Item,
 	given: DocumentRecord,
 	named: FileType,
-	read: (digest?: Hash) => Promise<FileContent & { file: FileType }>,
-): FoundDocument {
+	read: (digest?: Hash) => Promise<FileContent & { format: FileType }>,
+): InputDocument {
 	const recordOf = ({ name, type, mimeType, isTable }: FileType) =>
 		readyRecord(item, {
 			...given,
@@ -106,12 +107,19 @@ function fileDocument(
 		});
 	const { hadNul, ...ready } = recordOf(named);
 	const readFile = async (begun?: Hash) => {
-		const { content, digest, file, hadNul: fileHadNul } = await read(begun);
+		const { content, digest, format, hadNul: fileHadNul } = await read(begun);
 		// The content may show another format than the name.
-		const { record } = file === named ? ready : recordOf(file);
-		const fields = pick(record, ['name', 'type', 'mimeType']);
-		const name = fields.name ?? '';
-		return { name, mimeType: file.mimeType, content, digest, hadNul: hadNul ?? fileHadNul, fields };
+		const { record } = format === named ? ready : recordOf(format);
+		const recordFields = pick(record, ['name', 'type', 'mimeType']);
+		const name = recordFields.name ?? '';
+		return {
+			name,
+			mimeType: format.mimeType,
+			content,
+			digest,
+			hadNul: hadNul ?? fileHadNul,
+			recordFields,
+		};
 	};
 	return { ...ready, file: readFile };
 }

@@ -2,10 +2,10 @@ import { chosenBinaryField } from '../../../../execution/binary';
 import type { Item } from '../../../../execution/item';
 import { readDocumentSettings } from './documentSettings';
 import { binaryDocument } from './fileDocument';
-import type { FoundDocument } from './found';
+import type { InputDocument } from './inputDocument';
 import { NAME_PARAMETER } from './text';
 
-export function readFile(item: Item): FoundDocument {
+export function readFile(item: Item): InputDocument {
 	const field = chosenBinaryField(item);
 	const { fileName, directory = '' } = field.binary;
 	const name = item.text(NAME_PARAMETER).trim() || fileName || field.property;

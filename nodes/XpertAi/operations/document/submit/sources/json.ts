@@ -14,20 +14,20 @@ import { type DocumentRecord, documentSchemaFor } from '../../../../payloads/doc
 import { hasLoneSurrogate, LONE_SURROGATE_ISSUE } from '../../../../payloads/loneSurrogates';
 import { textDocument } from './fileDocument';
 import {
-	type FoundDocument,
+	type InputDocument,
 	isFilledText,
 	ownValue,
 	rejectedWithKey,
-	VERSION_FIELD,
-} from './found';
+	DOCUMENT_VERSION_FIELD,
+} from './inputDocument';
 import { isWithoutContent, readyRecord } from './readyRecord';
 
 /** Makes a function that checks a record and reads its key and its version. */
 function recordReader(item: Item) {
 	const keyPath = textIfGiven(item, 'documentKeyField');
 	const label = item.labelOf('documentKeyField');
-	const versionPath = textIfGiven(item, VERSION_FIELD);
-	return (given: unknown, parameter: string): FoundDocument => {
+	const versionPath = textIfGiven(item, DOCUMENT_VERSION_FIELD);
+	return (given: unknown, parameter: string): InputDocument => {
 		// If a key field is set, a number is accepted as ID, because the key replaces the ID.
 		const hasNumberAsId = keyPath && isJsonObject(given) && typeof given.id === 'number';
 		const value = hasNumberAsId ? { ...given, id: String(given.id) } : given;
@@ -47,7 +47,7 @@ function recordReader(item: Item) {
 	};
 }
 
-export function readJson(item: Item): FoundDocument[] {
+export function readJson(item: Item): InputDocument[] {
 	const readRecord = recordReader(item);
 	const label = item.labelOf('jsonBody');
 	const given = [item.setting('jsonBody', z.unknown(), '')].flat();
@@ -58,7 +58,7 @@ export function readJson(item: Item): FoundDocument[] {
 }
 
 /** Reads the documents of a file of records, in groups. Yields an error for each unreadable record. */
-export async function* readRecords(item: Item): AsyncGenerator<Array<FoundDocument | ItemError>> {
+export async function* readRecords(item: Item): AsyncGenerator<Array<InputDocument | ItemError>> {
 	const field = chosenBinaryField(item);
 	const readRecord = recordReader(item);
 	const path = textIfGiven(item, 'textField');
@@ -92,7 +92,7 @@ function emptyIssue(record: DocumentRecord): string {
 }
 
 /** Makes a document from a record. A record with a key or an ID may be empty. */
-function jsonDocument(item: Item, found: FoundDocument, fieldNames: FieldNames): FoundDocument {
+function jsonDocument(item: Item, found: InputDocument, fieldNames: FieldNames): InputDocument {
 	if (!found.key && !found.record.id && isWithoutContent(found.record))
 		item.throwIssue({ field: fieldLabel([], fieldNames), issue: emptyIssue(found.record) });
 	return Object.assign(found, readyRecord(item, found.record, fieldNames));
@@ -101,11 +101,11 @@ function jsonDocument(item: Item, found: FoundDocument, fieldNames: FieldNames):
 /** Makes a document from a record with a text at `path`. The node uploads the text as a file. */
 function withText(
 	item: Item,
-	found: FoundDocument,
+	found: InputDocument,
 	path: string,
 	position: string,
 	{ property, binary }: BinaryField,
-): FoundDocument {
+): InputDocument {
 	const text = ownValue(found.record, path);
 	const field = `${position}: "${item.labelOf('textField')}"`;
 	if (!isFilledText(text))

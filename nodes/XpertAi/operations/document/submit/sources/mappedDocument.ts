@@ -10,7 +10,7 @@ import type { Item } from '../../../../execution/item';
 import { isJsonObject } from '../../../../payloads/json';
 import { documentSchemaFor } from '../../../../payloads/document';
 import { DOCUMENT_FIELDS, DOCUMENT_FIELD_NAMES, mapColumns } from './columns';
-import type { FoundDocument } from './found';
+import type { InputDocument } from './inputDocument';
 import { isWithoutContent, readyRecord } from './readyRecord';
 
 /**
@@ -26,8 +26,8 @@ const fieldsNamed = memoize((names: string) =>
  *
  * @throws NodeOperationError if a value is not valid, or if the document has no content
  */
-export function readFields(item: Item): FoundDocument {
-	const { columns, fields, text, unused: unusedColumns } = mappedColumns(item);
+export function readFields(item: Item): InputDocument {
+	const { columns, fields, textColumn, unused: unusedColumns } = mappedColumns(item);
 	const hasKey = isFilled(item.node, 'documentKey');
 	// The schema would convert the ID and drop an empty folder, so both are taken as given. A key replaces the ID.
 	const asGiven = pick(fields, hasKey ? ['folder'] : ['folder', 'id']);
@@ -35,8 +35,8 @@ export function readFields(item: Item): FoundDocument {
 	const typed = item.check(schema, omit(fields, 'id'), DOCUMENT_FIELD_NAMES);
 	const mapped: FieldValues = { ...asGiven, ...typed };
 	// Pages and chunks already hold the text of the document.
-	if (text !== undefined && (mapped.pages || mapped.chunks)) unusedColumns.push(text);
-	else if (text !== undefined) mapped.pages = [{ pageContent: String(columns[text]) }];
+	if (textColumn !== undefined && (mapped.pages || mapped.chunks)) unusedColumns.push(textColumn);
+	else if (textColumn !== undefined) mapped.pages = [{ pageContent: String(columns[textColumn]) }];
 	const record = item.check(documentSchemaFor(mapped), mapped, DOCUMENT_FIELD_NAMES);
 	// Only a record that enables or disables a stored document may be empty. On Xpert, any other empty record could
 	// clear a stored document.

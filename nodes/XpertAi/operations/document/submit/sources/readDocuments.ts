@@ -7,22 +7,22 @@ import {
 	wantsVersion,
 } from '../../../../execution/identityFields';
 import type { Item } from '../../../../execution/item';
-import { SOURCES, type SourceValue } from '../fields';
+import { DOCUMENTS_FROM, type DocumentsFrom } from '../fields';
 import { readAddress, stableAddress } from './addresses';
 import { readFields } from './mappedDocument';
 import { pathOfFile, readFile } from './files';
 import {
-	type FoundDocument,
+	type InputDocument,
 	readOrRejectWithKey,
-	type SourceDocuments,
-	VERSION_PARAMETER,
-} from './found';
+	type ItemDocuments,
+	DOCUMENT_VERSION,
+} from './inputDocument';
 import { readJson, readRecords } from './json';
 import { NAME_PARAMETER, nameOfText, readText } from './text';
 
-const sourceValue = z.enum(Object.keys(SOURCES) as [SourceValue, ...SourceValue[]]);
+const sourceValue = z.enum(Object.keys(DOCUMENTS_FROM) as [DocumentsFrom, ...DocumentsFrom[]]);
 
-const READERS: Record<SourceValue, (item: Item) => SourceDocuments> = {
+const READERS: Record<DocumentsFrom, (item: Item) => ItemDocuments> = {
 	text: (item) => readKeyed(item, readText, nameOfText, NAME_PARAMETER),
 	files: (item) => readKeyed(item, readFile, pathOfFile, 'binaryPropertyName'),
 	addresses: (item) => readKeyed(item, readAddress, stableAddress, 'url'),
@@ -37,7 +37,7 @@ const READERS: Record<SourceValue, (item: Item) => SourceDocuments> = {
  * @returns the documents; a file of records is read, and can throw, only when the caller iterates the result
  * @throws NodeOperationError naming the field, the item and the requirement
  */
-export function readDocuments(item: Item): SourceDocuments {
+export function readDocuments(item: Item): ItemDocuments {
 	return READERS[item.setting('source', sourceValue)](item);
 }
 
@@ -51,18 +51,18 @@ export function readDocuments(item: Item): SourceDocuments {
  */
 function readKeyed(
 	item: Item,
-	read: (item: Item) => FoundDocument,
+	read: (item: Item) => InputDocument,
 	defaultKey?: (item: Item) => string,
 	parameter = '',
-): FoundDocument[] {
-	const readKey = (found?: FoundDocument) => {
+): InputDocument[] {
+	const readKey = (found?: InputDocument) => {
 		const given = keyIfGiven(item, 'documentKey');
 		if (given !== undefined || !defaultKey) return given;
 		return checkedKey(item, found?.key ?? defaultKey(item), `"${item.labelOf(parameter)}"`);
 	};
 	return readOrRejectWithKey(item, readKey, () => {
-		const version = readVersion(item, VERSION_PARAMETER);
-		const lacksVersion = version === undefined && wantsVersion(item, VERSION_PARAMETER);
+		const version = readVersion(item, DOCUMENT_VERSION);
+		const lacksVersion = version === undefined && wantsVersion(item, DOCUMENT_VERSION);
 		const found = read(item);
 		return [{ ...found, key: readKey(found), version, lacksVersion }];
 	});

@@ -6,7 +6,7 @@ import { withSortedKeys } from '../../../../payloads/json';
 import { utcText } from '../../../../payloads/dates';
 import type { DocumentRecord } from '../../../../payloads/document';
 import { RECORD_FIELD_NAMES } from './documentSettings';
-import type { FoundDocument } from './found';
+import type { InputDocument } from './inputDocument';
 
 /** Servers store an empty document for a record with none of these fields. */
 const CONTENT = ['name', 'fileUrl', 'filePath', 'storageFileId', 'pages', 'chunks'];
@@ -32,10 +32,10 @@ export function readyRecord(
 	item: Item,
 	given: DocumentRecord,
 	fieldNames: FieldNames = RECORD_FIELD_NAMES,
-): Pick<FoundDocument, 'record' | 'json' | 'hadNul'> {
+): Pick<InputDocument, 'record' | 'json' | 'hadNul'> {
 	const split = withTextSplitter(given);
 	checkChunkSizes(item, split, fieldNames);
-	// Runs compare the JSON, in which the order of the keys says nothing.
+	// Runs compare the JSON, so a record must have the same JSON in whatever order its keys came.
 	const record = withSortedKeys(withUtcDates(split));
 	const json = item.jsonText(record, fieldNames);
 	const cleaned = json.replace(NUL_IN_JSON, '$1');

@@ -7,14 +7,14 @@ import { textIfGiven } from '../../../../execution/reader';
 import { mapColumns } from './columns';
 import { readDocumentSettings } from './documentSettings';
 import { textDocument } from './fileDocument';
-import type { FoundDocument } from './found';
+import type { InputDocument } from './inputDocument';
 
 export const NAME_PARAMETER = 'name';
 
 const FILES_MEANT = 'must not be empty. The items hold files: set Documents From to Files';
 
-export function readText(item: Item): FoundDocument {
-	// `filledText` tells what is wrong with an expression that fails.
+export function readText(item: Item): InputDocument {
+	// `attempt` passes over an expression that fails: `filledText` below tells what is wrong with it.
 	if (!isEmpty(item.input.binary) && isNothing(attempt(() => item.resolve('text', ''))))
 		item.throwFieldIssue('text', FILES_MEANT);
 	const text = item.filledText('text');
@@ -23,7 +23,12 @@ export function readText(item: Item): FoundDocument {
 	return { ...textDocument(item, { ...record, name }, text), key: name, missingMetadata };
 }
 
-/** The name of a text document, from the parameter Name or from a column such as `title`. It may be the key as well. */
+/**
+ * Returns the name of a text document, from the parameter Name or from a column such as `title`. Without a Document Key,
+ * the name is the key as well, so its expression must not lack a part.
+ *
+ * @throws NodeOperationError if there is no name, or if the name is the key and lacks a part
+ */
 export function nameOfText(item: Item): string {
 	if (isFilled(item.node, NAME_PARAMETER)) {
 		const isKey = !isFilled(item.node, 'documentKey');

@@ -1,10 +1,10 @@
 import { map } from 'lodash';
 import type { IDataObject } from 'n8n-workflow';
 import { serialize } from 'nodes/XpertAi/ingest/facts';
-import { notFoundReason, type LastState, lastStateOf } from 'nodes/XpertAi/ingest/statuses';
+import { unfindableReason, type LastState, lastStateOf } from 'nodes/XpertAi/ingest/statuses';
 import {
 	documentsError,
-	plainFailure,
+	withPlainReason,
 	processingAdvice,
 } from 'nodes/XpertAi/operations/document/submit/documentErrors';
 import { memoryHints } from 'nodes/XpertAi/operations/document/submit/endHints';
@@ -39,7 +39,7 @@ function runOf({
 	output = 'documents',
 	source = 'text',
 	dryRun = false,
-	isListing = false,
+	isFindChanges = false,
 } = {}) {
 	const item = itemOf(
 		{ knowledgebaseId: ID, source, options: { output, dryRun } },
@@ -54,7 +54,7 @@ function runOf({
 		},
 	);
 	const settings = { ...readSubmitSettings(item), simplify: true };
-	const run = new Submission(item, settings, isListing ? () => [] : undefined);
+	const run = new Submission(item, settings, isFindChanges ? () => [] : undefined);
 	item.progress = () => submissionProgress(run);
 	const { tally } = run;
 	/** A document that was read. */
@@ -74,7 +74,7 @@ function runOf({
 		run.add({ ...place, outcome, failure: failure(facts) });
 	};
 	const processed = (end: LastState, document?: ReturnType<typeof stored>) =>
-		run.add({ outcome: 'processed', id: ID, end, report: document?.report });
+		run.add({ outcome: 'processed', id: ID, lastState: end, report: document?.report });
 	const outputs = () => outputItems(run, 1.2345);
 	const items = () => outputs().map(({ json }) => json);
 	const hints = () => hintsOf(run);
@@ -297,7 +297,7 @@ describe('the line in the log', () => {
 
 	it.each<[string, Parameters<typeof runOf>[0]]>([
 		['a dry run', { dryRun: true }],
-		['Find Changes', { isListing: true }],
+		['Find Changes', { isFindChanges: true }],
 	])('of %s tells how many are compared, without those that are gone', (_, of) => {
 		const { run, item } = runOf(of);
 		for (const plan of ['new', 'unchanged', 'gone'] as const)
@@ -448,7 +448,7 @@ describe('a document that a server could not process', () => {
 	it.each(ADVICE)('comes out with the reason and what to do: %s', (begins, advice) => {
 		const processMsg = SAID.find((said) => said.startsWith(begins)) ?? '';
 		const end = lastStateOf({ id: 'a', status: 'error', processMsg });
-		const flaw = notFoundReason(end) ?? '';
+		const flaw = unfindableReason(end) ?? '';
 		expect(flaw).toBe(`The document could not be processed: ${processMsg}`);
 		expect(processingAdvice(flaw)).toContain(advice);
 	});
@@ -521,5 +521,5 @@ it.each<[string, DocumentRecord, { status: number; reason?: string }, RegExp]>([
 	['of chunks with another status', { chunks }, { status: 500 }, NO_REASON],
 ])('why a document is not stored is said %s', (_, record, facts, words) => {
 	const reported = failure({ kind: 'status', ...facts });
-	expect(failureMessage(plainFailure(prepared(record, 0), reported))).toMatch(words);
+	expect(failureMessage(withPlainReason(prepared(record, 0), reported))).toMatch(words);
 });

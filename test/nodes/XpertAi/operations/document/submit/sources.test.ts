@@ -2,9 +2,9 @@ import { DateTime } from 'luxon';
 import type { IDataObject, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 import { keyIfGiven } from 'nodes/XpertAi/execution/identityFields';
 import { Item } from 'nodes/XpertAi/execution/item';
-import { type SourceValue, submitFields } from 'nodes/XpertAi/operations/document/submit/fields';
+import { type DocumentsFrom, submitFields } from 'nodes/XpertAi/operations/document/submit/fields';
 import { mapColumns } from 'nodes/XpertAi/operations/document/submit/sources/columns';
-import type { FoundDocument } from 'nodes/XpertAi/operations/document/submit/sources/found';
+import type { InputDocument } from 'nodes/XpertAi/operations/document/submit/sources/inputDocument';
 import { readDocuments } from 'nodes/XpertAi/operations/document/submit/sources/readDocuments';
 import { derivedId } from 'nodes/XpertAi/payloads/ids';
 import type { DocumentRecord } from 'nodes/XpertAi/payloads/document';
@@ -15,7 +15,7 @@ import { thrownBy } from 'test/nodes/support/thrown';
 /** A mapping that leaves out what is empty. */
 interface Mapped {
 	fields?: IDataObject;
-	text?: string;
+	textColumn?: string;
 	unused?: string[];
 }
 
@@ -34,7 +34,7 @@ describe('columns', () => {
 		[
 			'with usual names are taken best first; the others match nothing',
 			{ path: '/a/b.md', title: 'B', body: 'x', text: 'y' },
-			{ fields: { name: 'B' }, text: 'text', unused: ['path', 'body'] },
+			{ fields: { name: 'B' }, textColumn: 'text', unused: ['path', 'body'] },
 		],
 		[
 			// Servers look for a file path on their own disk.
@@ -47,16 +47,16 @@ describe('columns', () => {
 		[
 			'give way where they are blank',
 			{ name: '  ', title: 'T', fileUrl: ' ', url: 'http://a', text: '\n', body: 'x' },
-			{ fields: { name: 'T', fileUrl: 'http://a' }, text: 'body' },
+			{ fields: { name: 'T', fileUrl: 'http://a' }, textColumn: 'body' },
 		],
 		[
 			'give way where they do not fit',
 			{ Title: null, title: 'T', address: '5 High Street', link: 'http://a', bytes: '1 kB' },
 			{ fields: { name: 'T', fileUrl: 'http://a' }, unused: ['address', 'bytes'] },
 		],
-	])('%s', (_, given, { fields = {}, text, unused = [] }) => {
+	])('%s', (_, given, { fields = {}, textColumn, unused = [] }) => {
 		const mapped = mapColumns(given);
-		expect(mapped).toStrictEqual({ columns: given, fields, text, unused });
+		expect(mapped).toStrictEqual({ columns: given, fields, textColumn, unused });
 	});
 
 	it.each<[string, string, unknown]>([
@@ -82,7 +82,7 @@ describe('columns', () => {
 		'called %s are the text',
 		(name) => {
 			const mapped = mapColumns({ [name]: 'hello' });
-			expect(mapped).toMatchObject({ fields: {}, unused: [], text: name });
+			expect(mapped).toMatchObject({ fields: {}, unused: [], textColumn: name });
 		},
 	);
 
@@ -118,7 +118,7 @@ function identify(
 	const getNode = () => ({ ...node, parameters: typed });
 	const source = { source: 'json', jsonBody: document };
 	const item = itemOf({ ...parameters, ...source }, { fields: submitFields, methods: { getNode } });
-	const documents = fromFields ? [] : (readDocuments(item) as FoundDocument[]);
+	const documents = fromFields ? [] : (readDocuments(item) as InputDocument[]);
 	const key = fromFields ? keyIfGiven(item, 'documentKey') : documents[0]?.key;
 	return key === undefined ? document : { ...document, id: derivedId(KNOWLEDGEBASE, key) };
 }
@@ -205,7 +205,7 @@ function itemWith(parameters: Record<string, unknown>, json: IDataObject = {}): 
 	return itemOf({ source: 'fields', ...parameters }, fields);
 }
 
-const documentFromFields = (item: Item) => (readDocuments(item) as FoundDocument[])[0]?.record;
+const documentFromFields = (item: Item) => (readDocuments(item) as InputDocument[])[0]?.record;
 const byHand = (value: unknown) =>
 	documentFromFields(itemWith({ documentFields: { mappingMode: 'defineBelow', value } }));
 const byColumn = (json: IDataObject) =>
@@ -261,7 +261,7 @@ describe('documents mapped from columns', () => {
 		const pages = [{ pageContent: 'p' }];
 		const json = { pages, content: 'hello', mood: 'good', disabled: true };
 		const parameters = { documentFields: { mappingMode: 'autoMapInputData' } };
-		const [found] = readDocuments(itemWith(parameters, json)) as FoundDocument[];
+		const [found] = readDocuments(itemWith(parameters, json)) as InputDocument[];
 		expect(found?.record).toEqual({ pages });
 		expect(found?.unusedColumns).toEqual(['mood', 'disabled', 'content']);
 	});
@@ -335,7 +335,7 @@ interface Case {
 	/** What is in its binary field. */
 	file?: Buffer | string;
 	/** Its documents, with the text of those that have a file. */
-	brings: Array<Omit<FoundDocument, 'file'> & { text?: string }>;
+	brings: Array<Omit<InputDocument, 'file'> & { text?: string }>;
 }
 
 const BINARY = { mimeType: 'text/markdown', fileName: 'a.md', directory: '/manuals' };
@@ -344,7 +344,7 @@ const BINARY = { mimeType: 'text/markdown', fileName: 'a.md', directory: '/manua
 const BIG = '90071992547409931';
 
 /** A case a source. */
-const CASES: Record<SourceValue, Case> = {
+const CASES: Record<DocumentsFrom, Case> = {
 	text: {
 		parameters: { name: 'a.pdf', documentSettings: { chunkSize: 200 }, text: 'hello' },
 		brings: [
@@ -439,8 +439,12 @@ async function reading(source: string, { parameters, input, file = '' }: Omit<Ca
 		for (const document of group) {
 			if (document instanceof Error) throw document;
 			const { file: open, ...rest } = document;
-			const { content, fields, hadNul } = (await open?.()) ?? {};
-			found.push({ hadNul, ...rest, ...(content && { text: content.toString(), fields }) });
+			const { content, recordFields, hadNul } = (await open?.()) ?? {};
+			found.push({
+				hadNul,
+				...rest,
+				...(content && { text: content.toString(), fields: recordFields }),
+			});
 		}
 	return found;
 }
@@ -454,7 +458,7 @@ it.each([2 ** 18, 2 ** 18 + 1])('a text file of %i bytes is uploaded whole', asy
 		{ source: 'files', binaryPropertyName: 'data' },
 		{ fields: submitFields, methods },
 	);
-	const [found] = readDocuments(item) as FoundDocument[];
+	const [found] = readDocuments(item) as InputDocument[];
 	const { content = Buffer.alloc(0) } = (await found?.file?.()) ?? {};
 	const pieces: Uint8Array[] = [];
 	for await (const piece of Buffer.isBuffer(content) ? [content] : content.open())

@@ -8,7 +8,7 @@ import type { SourceFile } from '../../../../ingest/facts';
 import type { DocumentRecord } from '../../../../payloads/document';
 
 /** A document that was read from an item and checked. */
-export interface FoundDocument {
+export interface InputDocument {
 	record: DocumentRecord;
 	/** The record as JSON, from `readyRecord`. Not set in Find Changes. */
 	json?: string;
@@ -32,7 +32,7 @@ export interface FoundDocument {
 export const rejectedKeys = new WeakMap<object, string>();
 
 /** The documents of an item. A file of records gives groups, with an error for each unreadable record. */
-export type SourceDocuments = FoundDocument[] | AsyncIterable<Array<FoundDocument | ItemError>>;
+export type ItemDocuments = InputDocument[] | AsyncIterable<Array<InputDocument | ItemError>>;
 
 /**
  * Reads the documents of an item. If the item is rejected, records its key in `rejectedKeys`, if the key is known.
@@ -42,8 +42,8 @@ export type SourceDocuments = FoundDocument[] | AsyncIterable<Array<FoundDocumen
 export function readOrRejectWithKey(
 	item: Item,
 	readKey: () => string | undefined,
-	read: () => FoundDocument[],
-): FoundDocument[] {
+	read: () => InputDocument[],
+): InputDocument[] {
 	try {
 		return read();
 	} catch (caught) {
@@ -53,16 +53,17 @@ export function readOrRejectWithKey(
 	}
 }
 
-/** Records the key of a rejected document in `rejectedKeys`, if the key is known. */
+/** Records the key of a rejected document in `rejectedKeys`, if the key is known. Returns the same error. */
 export function rejectedWithKey(key: unknown, error: ItemError): ItemError {
 	if (typeof key === 'string') rejectedKeys.set(error, key);
 	return error;
 }
 
-/** The fields for the version of a document. */
-export const VERSION_PARAMETER = 'documentSettings.documentVersion';
+/** The setting with the version of the document of an item. */
+export const DOCUMENT_VERSION = 'documentSettings.documentVersion';
 
-export const VERSION_FIELD = 'documentSettings.documentVersionField';
+/** The setting with the name of the field that holds the version, for JSON and files of records. */
+export const DOCUMENT_VERSION_FIELD = 'documentSettings.documentVersionField';
 
 /** Whether a value is a non-blank text. */
 export const isFilledText = (raw: unknown): raw is string =>

@@ -16,7 +16,7 @@ import type { Failure } from '../../transport/failure';
 import { cancelSignal } from '../../transport/request';
 import { documentsError } from './submit/documentErrors';
 import { memoryHints } from './submit/endHints';
-import { keyOwner, knowledgebaseRoutes, memoryPlaceOf } from './submit/settings';
+import { keyNamespace, knowledgebaseRoutes, memoryPlaceOf } from './submit/settings';
 import { asHint, counted } from './submit/textHelpers';
 
 const identifiedBy = z.enum(['key', 'id']);
@@ -27,11 +27,12 @@ type SwitchedState = 'disabled' | 'enabled';
 /**
  * Disables or enables documents, grouped by knowledgebase and source.
  *
- * @returns one item per document, in the order of the input items
+ * @returns one item per document, in the order of the input items; an error item for each rejected input item, and for
+ * each document whose request failed
  * @throws NodeApiError or NodeOperationError of the first failure, if "On Error" is "Stop Workflow" or the execution
  * was stopped
  */
-export async function switchAll(
+export async function executeSwitch(
 	{ items }: Execution,
 	state: SwitchedState,
 ): Promise<INodeExecutionData[]> {
@@ -83,7 +84,7 @@ function requestedDocuments(item: Item) {
 	const { sourceName } = sourceNameAndShard(item);
 	const isByKey = item.setting('documentsBy', identifiedBy) === 'key';
 	const key = isByKey ? keyOf(item, 'documentKey') : undefined;
-	const owner = keyOwner(knowledgebaseId, sourceName);
+	const owner = keyNamespace(knowledgebaseId, sourceName);
 	const ids = key ? [derivedId(owner, key)] : item.ids('documentIds');
 	return ids.map((id) => ({ item, knowledgebaseId, sourceName, key, id }));
 }
@@ -110,6 +111,8 @@ async function switchGroup(
 	const limits = { timeoutMs, retryLimits: SINGLE_LIMITS };
 	const signal = cancelSignal(context);
 	const routes = knowledgebaseRoutes(knowledgebaseId, connection.send, limits, signal);
+	// Without a Source Name, the memory belongs to the node that submits, so this node cannot find it. A shard has a
+	// memory of its own, which is not read.
 	const place = memoryPlaceOf(knowledgebaseId, { sourceName, shard: '' }, context);
 	const source = sourceName ? await new SourceMemory(place, routes).open('to read') : undefined;
 	if (source?.sendFailure) return { outcomes: new Map(), failure: source.sendFailure };

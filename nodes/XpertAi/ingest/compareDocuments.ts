@@ -17,7 +17,7 @@ export interface CompareOptions {
 	mustBeProcessed: boolean;
 	/** Whether the last run only stored documents, and started no processing. */
 	onlyStored?: boolean;
-	/** Whether to send all documents, even unchanged ones. */
+	/** Whether to send unchanged documents too, as if they had changed. */
 	resends?: boolean;
 	/** Whether n8n retries an earlier execution. The documents of a retry may be older than the stored ones. */
 	isRetry?: boolean;
@@ -42,8 +42,9 @@ export interface Compared<Report> {
 }
 
 /**
- * Compares documents with what earlier runs stored. Marks the content of each document to send as unknown in the
- * memory, because the request may fail.
+ * Compares documents with what earlier runs stored. Does not keep their order, because unchanged documents wait until
+ * their statuses are fetched. If a known document must be sent, marks its content as unknown in the memory, because the
+ * request may fail.
  */
 export async function* compareDocuments<Report>(
 	documents: Documents<Report>,
@@ -131,7 +132,10 @@ function standingInMemory(
 	return isRetry && memory.isContentKnown(id) ? 'older' : 'changed';
 }
 
-/** Whether a document with unchanged content need not be sent again, because assistants find it or soon will. */
+/**
+ * Whether a document with unchanged content need not be sent again: assistants find it or soon will, or it need not be
+ * processed.
+ */
 function isUpToDate(
 	id: string,
 	status: ProcessingStatus | undefined,
@@ -162,7 +166,7 @@ export async function* planDocuments<Report>(
 	documents: Documents<Report>,
 	options: CompareOptions,
 ): AsyncGenerator<{ document: ReadyDocument<Report>; plan: PlannedStanding }> {
-	/** Documents to send, for which the server may have no document. */
+	/** Documents to send. Their plans depend on what the server has under their IDs. */
 	const held: Array<Compared<Report>> = [];
 	const idOf = ({ document }: Compared<Report>) => document.id.toLowerCase();
 	async function* planHeld() {
@@ -180,7 +184,10 @@ export async function* planDocuments<Report>(
 	if (held.length > 0) yield* planHeld();
 }
 
-/** The planned standing of a document to send. Depends on whether the server has the document, and in which state. */
+/**
+ * Returns the planned standing of a document to send: `new` if the server does not have it; `back` if the server has it,
+ * but assistants do not find it and its content is not known to have changed; otherwise `changed`.
+ */
 function planOf(
 	{ standing }: Compared<unknown>,
 	status: ProcessingStatus | undefined,

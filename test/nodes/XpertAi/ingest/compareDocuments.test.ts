@@ -6,7 +6,7 @@ import {
 	compareDocuments,
 	type CompareOptions,
 	planDocuments,
-} from 'nodes/XpertAi/ingest/planDocuments';
+} from 'nodes/XpertAi/ingest/compareDocuments';
 import type { ProcessingStatus } from 'nodes/XpertAi/ingest/statuses';
 import { derivedId } from 'nodes/XpertAi/payloads/ids';
 import { IDS_PER_ADDRESS } from 'nodes/XpertAi/transport/api';
