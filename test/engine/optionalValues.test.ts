@@ -47,10 +47,10 @@ describe('an optional field that says which records are meant', () => {
 		['Run ID', () => ofConversation('getMessages', { executionId: NONE })],
 		['Run ID', () => ofConversation('rate', { runId: NONE })],
 	])('is refused where its expression gives nothing: %s (%#)', async (field, parameters) => {
-		for (const none of [undefined, null, '', ' ']) {
+		for (const none of [undefined, null, '', ' ', []]) {
 			const items = [{ json: { none, other: 1 } as IDataObject }];
 			const { error } = await fixture.run(parameters(), { items });
-			const gave = none === ' ' ? 'only blanks' : 'nothing';
+			const gave = none === ' ' ? 'only blanks' : none ? '[]' : 'nothing';
 			expect(error?.message).toBe(`"${field}" is empty: its expression gave ${gave} for this item`);
 			expect(error?.description).toContain('Correct the expression, or clear the field');
 		}

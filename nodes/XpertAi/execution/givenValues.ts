@@ -1,4 +1,4 @@
-import { get, isNil, isPlainObject } from 'lodash';
+import { get, isNil, isObject, isPlainObject } from 'lodash';
 import type { INode } from 'n8n-workflow';
 
 import { hasLoneSurrogate } from '../payloads/loneSurrogates';
@@ -48,13 +48,15 @@ export const isBlank = (value: unknown): boolean =>
 export const givenFor = ({ parameters }: Pick<INode, 'parameters'>, name: string): unknown =>
 	locatorValue(get(parameters, name));
 
-/** Returns the issue of an expression whose result is empty or blank. */
+/** Returns the issue of an expression whose result is empty: nothing, only blanks, or an empty list or object. */
 export const emptyExpressionIssue = (result?: unknown): string =>
-	`is empty: its expression gave ${nothingOrBlanks(result)} for this item`;
+	`is empty: its expression gave ${emptyValueName(result)} for this item`;
 
-/** Names a value that is empty or blank, for a message. */
-export const nothingOrBlanks = (value: unknown): string =>
-	isNothing(value) ? 'nothing' : 'only blanks';
+/** Names an empty value for a message: `nothing`, `only blanks`, or an empty list or object as JSON. */
+export function emptyValueName(value: unknown): string {
+	if (isNothing(value)) return 'nothing';
+	return isObject(value) ? JSON.stringify(value) : 'only blanks';
+}
 
 /** Whether the user filled in a parameter. A lone `=` does not count. */
 export function isFilled(node: INode, name: string): boolean {

@@ -1,4 +1,4 @@
-import { attempt, get, isObject } from 'lodash';
+import { attempt, get, isEmpty, isObject } from 'lodash';
 import { isExpression } from 'n8n-workflow';
 
 import { jsonValueSchema } from '../payloads/json';
@@ -22,7 +22,7 @@ import {
 	templatesOf,
 } from './expressions';
 import { LOST_DIGITS_ISSUE, typedValue } from './fieldSchemas';
-import { emptyExpressionIssue, givenFor, isBlank, isFilled, nothingOrBlanks } from './givenValues';
+import { emptyExpressionIssue, givenFor, isBlank, isFilled, emptyValueName } from './givenValues';
 import { quoted } from './issueText';
 import type { Reader } from './reader';
 
@@ -94,10 +94,11 @@ export function throwMissingPart(
 function missingPartIssue(missing: MissingPart): string {
 	const { gave, isAlone } = missing;
 	const lacksPart = `lacks a part: ${shownCode(missing)} gave`;
+	if (isAlone && isObject(gave) && isEmpty(gave)) return emptyExpressionIssue(gave);
 	if (isBlank(gave))
 		return isAlone
 			? emptyExpressionIssue(gave)
-			: `${lacksPart} ${nothingOrBlanks(gave)} for this item`;
+			: `${lacksPart} ${emptyValueName(gave)} for this item`;
 	// A word such as `undefined` stands for a missing value.
 	const word = typeof gave === 'string' ? missingValueWordIn(gave) : undefined;
 	if (word !== undefined) return missingValueIssue(word);

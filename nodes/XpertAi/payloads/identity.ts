@@ -46,7 +46,7 @@ export function identityValue(
 	const isWhole = template.kind === 'part';
 	const isAlone = parts.length === 1 && !/[\p{L}\p{N}]/u.test(fixedText(template));
 	const isMissing = (part: TemplatePart, value: unknown): boolean => {
-		if (isWhole && takesObjects && isCollection(value)) return false;
+		if (isWhole && takesObjects && isCollection(value)) return everyPart && isEmpty(value);
 		if (!isScalar(value)) return true;
 		// The schema of the field checks a number that is the whole expression.
 		if (!isWhole && hasLostDigits(value)) return true;
