@@ -2,7 +2,7 @@ import { IDS_PER_ADDRESS } from '../transport/api';
 import type { Failure } from '../transport/failure';
 import type { Documents, ReadyDocument } from './facts';
 import type { SourceMemory } from './memory';
-import { processingState, type ProcessingStatus, type Statuses } from './statuses';
+import { processingState, type ProcessingStatus, type FetchedStatuses } from './statuses';
 
 /** Total size in bytes at which held documents are compared (see `Comparing.held`). */
 const MAX_HELD_BYTES = 8 * 1024 * 1024;
@@ -12,7 +12,7 @@ export interface CompareOptions {
 	/**
 	 * Fetches processing statuses. The keys are IDs in lower case. A document that is not on the server has no entry.
 	 */
-	statusesOf: (ids: string[]) => Promise<Statuses>;
+	statusesOf: (ids: string[]) => Promise<FetchedStatuses>;
 	/** Whether documents must be processed. If false, storing is enough. */
 	mustBeProcessed: boolean;
 	/** Whether the last run only stored documents, and started no processing. */

@@ -15,7 +15,7 @@ interface Line {
 	text: string;
 }
 
-/** Maximum number of lines or records in one group. */
+/** Maximum number of lines or records in one group. Lines that waited for the format may form a larger group. */
 const MAX_LINES_IN_GROUP = 100;
 
 /** Maximum number of characters to parse as one JSON text. The JSON text is a line or a whole file. */

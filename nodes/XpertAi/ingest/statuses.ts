@@ -69,7 +69,7 @@ export function unfindableReason(end: LastState): string | undefined {
 }
 
 /** Statuses by document ID in lower case. If `failure` is set, some statuses are missing. */
-export interface Statuses {
+export interface FetchedStatuses {
 	statuses: Map<string, ProcessingStatus>;
 	failure?: Failure;
 }
@@ -85,8 +85,8 @@ export async function fetchStatuses(
 	ids: string[],
 	routes: Pick<KnowledgebaseRoutes, 'send' | 'statusPath' | 'signal'>,
 	requiredId?: string,
-): Promise<Statuses> {
-	const statuses: Statuses['statuses'] = new Map();
+): Promise<FetchedStatuses> {
+	const statuses: FetchedStatuses['statuses'] = new Map();
 	const required = compact([requiredId]);
 	for (const part of chunk(ids, IDS_PER_ADDRESS)) {
 		if (routes.signal?.aborted) break;

@@ -205,8 +205,8 @@ export class Storer<Report> {
 		if (mayBePartlyDone(failure)) partlyDoneFailures = [...partlyDoneFailures, failure];
 		let someNotStored = false;
 		for (const half of chunk(batch, Math.ceil(batch.length / 2))) {
-			// After requests that may be partly done, only a document that was rejected again counts as not stored. The
-			// earlier requests stopped at this document, too, so they stored nothing of the second half.
+			// The first half has a document that is certainly not stored. If earlier requests may be partly done, this
+			// document was rejected again (see `failedOutcome`). So they stopped at it, and stored nothing of the second half.
 			if (someNotStored) partlyDoneFailures = [];
 			const end = await this.sendBatch({ ...attempted, batch: half, partlyDoneFailures });
 			someNotStored ||= end.someNotStored;

@@ -53,7 +53,7 @@ const MAPPER_TYPES: Record<string, FieldType> = {
 };
 
 /** The document fields as node parameters. The operation Document: Submit uses them to check the mapped values. */
-export const documentFields = Object.entries(documentSchema.shape).map(
+export const documentParameters = Object.entries(documentSchema.shape).map(
 	([name, schema]): INodeProperties => {
 		const type = documentFieldType(schema);
 		const isPlain = type === 'string' || type === 'number' || type === 'boolean';

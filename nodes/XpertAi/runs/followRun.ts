@@ -112,8 +112,9 @@ async function withStoredAnswer(run: RunClient, result: Completed): Promise<RunR
 /**
  * Reads the state of an ended run until it is a result.
  *
- * @param streamed the result by the stream of the run
- * @returns the result; `streamed` if the run waits for a person; otherwise why there is no result
+ * @param streamed the result that the stream of the run shows
+ * @returns the result; `streamed` if it is an interruption and the run waits for a person; if there is no result, the
+ * reason
  */
 async function waitForSettledResult(
 	run: RunClient,

@@ -99,9 +99,9 @@ async function overlapsByAnswers(run: RunClient, { endedIds }: OtherRuns) {
 	const own = newest.find(({ executionId }) => executionId === run.runId);
 	if (!own) return undefined;
 	const isBeside = ({ executionId, createdAt }: (typeof newest)[number]) => {
-		// An answer without a run ID may come from any run, so it counts as beside this run. After a decision, it does not
-		// count. The ID of this run stands in for the missing ID: `endedIds` contains it only after a decision, because an
-		// interrupted run counts as ended.
+		// An answer without a run ID may come from any run, so it counts as beside this run, but not after a decision. To
+		// tell a decision, look for the ID of this run: `endedIds` contains it only then, because the interrupted run
+		// counts as ended.
 		const hadEnded = endedIds.includes(executionId ?? run.runId);
 		return !hadEnded && (createdAt ?? '') <= (own.updatedAt ?? AFTER_ALL_TIMES);
 	};

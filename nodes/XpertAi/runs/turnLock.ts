@@ -289,7 +289,7 @@ async function isUnchanged(
 		await clock.sleep(Math.min(Math.max(pause, retryAfterMs), leftMs()), signal);
 		if (signal?.aborted || leftMs() <= 0) return false;
 		const { answer, failure } = await readLockRecord(unlimited(client), id);
-		// For a deleted record, the answer is empty.
+		// For a deleted record, the answer is an object without times, so the result is false.
 		if (answer) return answer.createdAt === createdAt;
 		if (mayMeanNoRoute(failure)) return false;
 		retryAfterMs = failure.retryAfterMs ?? 0;

@@ -1,6 +1,6 @@
 import { mapValues } from 'lodash';
 
-import { documentFields, getDocumentFields } from 'nodes/XpertAi/pickers/documentFields';
+import { documentParameters, getDocumentFields } from 'nodes/XpertAi/pickers/documentFields';
 import { documentSchema } from 'nodes/XpertAi/payloads/document';
 import { CONTRACT } from '../../support/contract';
 
@@ -26,7 +26,7 @@ describe('the fields of a document in the mapper', () => {
 	});
 
 	it('are read as what they are, and as JSON where they are no plain value', () => {
-		expect(Object.fromEntries(documentFields.map(({ name, type }) => [name, type]))).toEqual(
+		expect(Object.fromEntries(documentParameters.map(({ name, type }) => [name, type]))).toEqual(
 			mapValues(CONTRACT.document, (type) => {
 				const own = MAPPER_TYPES[String(type)] ?? '';
 				return ['string', 'number', 'boolean'].includes(own) ? own : 'json';

@@ -72,7 +72,8 @@ export async function disableMissing(sourceRun: SourceRun): Promise<void> {
  * Tells what to do with the known documents that this run did not contain.
  *
  * @returns the documents on the server, divided into `switchedByHand`, which are left alone, and `toDisable`; and
- * `missing`, which cuts across both: the documents that count for `maxGonePercent`
+ * `missing`, the documents that count for `maxGonePercent`: none of `switchedByHand`, most of `toDisable`, and some that
+ * are not on the server
  */
 function sortUnseen(
 	unseen: string[],

@@ -38,7 +38,8 @@ const WORKSPACE_DENIED_ADVICE =
  */
 export function documentsError(item: Item, failure: Failure, ids: NamedId[] = []): ItemError {
 	const { path, reason = '' } = failure;
-	// The advice is about storing (`/bulk`). An upload may get the same reason, but its path names no knowledgebase.
+	// The advice is about storing (`/bulk`). An upload may fail with the same reason, but it has no knowledgebase, so the
+	// advice would be wrong.
 	const isFirst = path.endsWith('/bulk') && WORKSPACE_DENIED.test(reason);
 	return item.apiError(failure, {
 		ids,

@@ -4,7 +4,7 @@ import { outermostMode } from '../../../execution/outputs';
 import { MARKS, type SourceMemory } from '../../../ingest/memory';
 import { compareDocuments, planDocuments } from '../../../ingest/compareDocuments';
 import type { KnowledgebaseRoutes } from '../../../ingest/routes';
-import { fetchStatuses, processingState, type Statuses } from '../../../ingest/statuses';
+import { fetchStatuses, processingState, type FetchedStatuses } from '../../../ingest/statuses';
 import { derivedId } from '../../../payloads/ids';
 import type { Document } from './readyDocument';
 import type { SourceOutcomes } from './sourceOutcomes';
@@ -90,7 +90,7 @@ export class SourceComparison {
 	}
 
 	/** Fetches the processing statuses of documents. Records the first failure in `failures`. */
-	private async statusesOf(ids: string[]): Promise<Statuses> {
+	private async statusesOf(ids: string[]): Promise<FetchedStatuses> {
 		const { memory, memoryRoutes } = this.compared;
 		const asked = await fetchStatuses(ids, memoryRoutes, memory.requiredId);
 		memory.failures.unreadStatuses ??= asked.failure;

@@ -159,6 +159,8 @@ export class SourceReader {
 		if (!file || !contentHash.startsWith(MARKS.content)) return true;
 		const begun = createHash('sha256').update(contentHash);
 		try {
+			// Content in a buffer comes without `digest`, and is hashed here. Otherwise, `digest` is a copy of `begun` that
+			// already has the content.
 			const { content, digest = begun } = await file(begun);
 			if (Buffer.isBuffer(content)) digest.update(content);
 			document.contentHash = MARKS.content + digest.digest('binary');

@@ -5,10 +5,10 @@ import { typedValue } from '../../../../execution/fieldSchemas';
 import type { FieldNames } from '../../../../execution/issueText';
 import { isJsonObject } from '../../../../payloads/json';
 import { isUuid } from '../../../../payloads/ids';
-import { documentFields } from '../../../../pickers/documentFields';
+import { documentParameters } from '../../../../pickers/documentFields';
 import { parserFields } from '../../../shared/fields';
 
-export const DOCUMENT_FIELDS = documentFields.map((field) =>
+export const DOCUMENT_FIELDS = documentParameters.map((field) =>
 	field.name === 'parserConfig' ? { ...field, options: parserFields } : field,
 );
 
