@@ -43,7 +43,7 @@ beforeAll(async () => {
 	window = await EditorWindow.open(harness.host);
 	await window.page.exposeFunction('xpertaiClicked', () => (clicked += 1));
 	await window.page.addInitScript(
-		"document.addEventListener('click', (event) => event.agreesWithN8n && window.xpertaiClicked(), true)",
+		"document.addEventListener('click', (event) => event.isTrusted && window.xpertaiClicked(), true)",
 	);
 	nodes = new NodesPanel(window);
 	panel = new NodePanel(window);
@@ -159,11 +159,12 @@ describe('the first five minutes', () => {
 
 		await window.openNode('Submit Documents');
 		await panel.linesWith(['Name']);
-		await panel.run();
 		await panel.showAs('schema', panel.input);
 		await panel.showAs('table');
-		expect(await panel.outputWith(/safety\.md/)).not.toContain('rejected');
+		expect(await panel.outputWith(/safety\.md/)).toContain('found');
 		await window.screenshot(readmePicture('submit'), PANEL);
+		await panel.run();
+		expect(await panel.outputWith(/unchanged/)).not.toContain('rejected');
 		await panel.close();
 	});
 
@@ -272,6 +273,7 @@ describe('what six new users do, in the editor, without reading anything', () =>
 		await window.screenshot(picturePath('trial-rows'));
 		await panel.outputWith(/found/);
 		expect(namesStored()).toEqual(['Cold brew.md', 'Espresso.md']);
+		expect(clicked).toBeGreaterThan(0);
 		expect(clicked).toBeLessThanOrEqual(8);
 		await panel.run();
 		await panel.outputWith(/unchanged/);
