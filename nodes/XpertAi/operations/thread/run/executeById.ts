@@ -33,7 +33,7 @@ export async function executeById({ context, items }: Execution, operation: Oper
 	// An invalid option is reported by `work`, for each item.
 	const concurrency = attempt(() => concurrencyOf(items, CONCURRENCY_PATH));
 	const output = await forEachItem(items, work, isError(concurrency) ? 1 : concurrency);
-	addHints(context, runHints(context, output));
+	if (operation !== 'cancelRun') addHints(context, runHints(context, output));
 	return output;
 }
 
