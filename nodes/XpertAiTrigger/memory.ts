@@ -136,7 +136,7 @@ const toKnown = ({ id, at }: Change): Memory['known'][number] => ({ id, at });
  * Fetches the newest changes. Returns the server's time (if unknown, the newest time of a change), and the time from which
  * to read changes: `start` is `OVERLAP_MS` before the newest change whose time is not in the future.
  */
-async function readStart(fetchChanges: FetchChanges<Change>) {
+async function fetchStartTime(fetchChanges: FetchChanges<Change>) {
 	const page = await fetchChanges({ order: 'DESC', limit: PAGE_SIZE });
 	const times = validTimes(page.changes);
 	const newest = max(times) ?? 0;
@@ -151,7 +151,7 @@ async function readStart(fetchChanges: FetchChanges<Change>) {
  * @throws if a request fails
  */
 export async function readFirstMemory(fetchChanges: FetchChanges<Change>, watched: string) {
-	const { start } = await readStart(fetchChanges);
+	const { start } = await fetchStartTime(fetchChanges);
 	const { upTo, changes, failure } = await readChanges(fetchChanges, start);
 	if (failure !== undefined) throw failure;
 	// The comparison is false for invalid times (NaN), which the memory cannot store.
@@ -175,7 +175,7 @@ export async function correctMemory(
 	const isPlausible = (time: number) => memory.since <= time + OVERLAP_MS;
 	// Without the server's time, changes from `again` on show that the memory is not ahead of the server.
 	if (serverTime === undefined ? changes.length > 0 : isPlausible(serverTime)) return undefined;
-	const newest = await readStart(fetchChanges);
+	const newest = await fetchStartTime(fetchChanges);
 	if (isPlausible(newest.serverTime)) return undefined;
 	return { ...memory, since: newest.start, again: Math.min(memory.again, newest.start) };
 }

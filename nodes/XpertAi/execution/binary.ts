@@ -28,7 +28,7 @@ const PICTURE_EXTENSIONS = ['gif', 'jpeg', 'png', 'webp'];
 
 export const UNKNOWN_MIME_TYPE = 'application/octet-stream';
 
-/** The lower-case extension of a file name; undefined if `MIME_TYPES` does not contain the extension. */
+/** The lower-case extension of a file name; undefined if `DOCUMENT_MIME_TYPES` does not contain the extension. */
 export function documentExtension(name: string): string | undefined {
 	const extension = extensionOf(name);
 	return Object.hasOwn(DOCUMENT_MIME_TYPES, extension) ? extension : undefined;
@@ -38,7 +38,7 @@ export function documentExtension(name: string): string | undefined {
 function mimeTypeOf(name = ''): string {
 	const extension = extensionOf(name).replace('jpg', 'jpeg');
 	if (PICTURE_EXTENSIONS.includes(extension)) return `image/${extension}`;
-	// Missing in `MIME_TYPES`, because Submit detects the format of old Office files from their content.
+	// Missing in `DOCUMENT_MIME_TYPES`, because Submit detects the format of old Office files from their content.
 	if (extension === 'xls') return 'application/vnd.ms-excel';
 	return DOCUMENT_MIME_TYPES[documentExtension(name) ?? ''] ?? UNKNOWN_MIME_TYPE;
 }

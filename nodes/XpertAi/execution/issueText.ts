@@ -16,7 +16,7 @@ export interface FieldNames {
 	/** Maps paths in the value to field names, e.g. `assistant.id` to `assistantId`. */
 	fieldByPath?: Record<string, string>;
 	/** The content of Additional Fields (JSON). Messages name parts of this content by JSON path. */
-	additional?: object;
+	additionalJson?: object;
 	/** The display name of the whole value. */
 	parameter?: string;
 }
@@ -53,9 +53,9 @@ const TYPE_NAMES: Record<string, string> = {
 
 /** Returns the name of a part of a value for messages, e.g. `"Top K" in "Recall"`. */
 export function fieldLabel(path: JsonPath, fieldNames: FieldNames): string {
-	const { fields, within = [], additional } = fieldNames;
+	const { fields, within = [], additionalJson } = fieldNames;
 	const { parameter = fields ? 'Fields' : 'JSON Body' } = fieldNames;
-	if (path.length > 0 && setsPath(additional, path))
+	if (path.length > 0 && setsPath(additionalJson, path))
 		return `"Additional Fields (JSON)" at ${pathText(path)}`;
 	if (!fields) return `"${parameter}"${path.length > 0 ? ` at ${pathText(path)}` : ''}`;
 	const fieldPath = [...within, ...withFieldNames(path, fieldNames.fieldByPath)];

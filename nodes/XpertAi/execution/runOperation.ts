@@ -61,12 +61,12 @@ export function mergeAdditionalFields<Body>(
 ): { value: Body; fieldNames: FieldNames } {
 	if (!item.hasParameter(ADDITIONAL_FIELDS_JSON))
 		return { value: item.check(schema, value, panel), fieldNames: panel };
-	const additional = item.setting(ADDITIONAL_FIELDS_JSON, freeForm.default({}), '');
-	const fieldNames = { ...panel, additional };
+	const additionalJson = item.setting(ADDITIONAL_FIELDS_JSON, freeForm.default({}), '');
+	const fieldNames = { ...panel, additionalJson };
 	const reservedPaths = reserved.map((path) => path.split('.'));
-	const rejected = reservedPaths.find((path) => setsPath(additional, path));
+	const rejected = reservedPaths.find((path) => setsPath(additionalJson, path));
 	if (rejected) item.throwIssue({ field: fieldLabel(rejected, fieldNames), issue: RESERVED_ISSUE });
-	return { value: item.check(schema, deepMerged(value, additional), fieldNames), fieldNames };
+	return { value: item.check(schema, deepMerged(value, additionalJson), fieldNames), fieldNames };
 }
 
 const RESERVED_ISSUE = 'is what the node sets itself: leave it out';
@@ -233,6 +233,7 @@ interface MainRequest {
 	schema: AnswerSchema;
 	timeoutMs: number;
 	body: RequestBody;
+	/** How error messages name the parts of the body. */
 	fieldNames: FieldNames;
 	/** The file of a form. */
 	file?: UploadFile;

@@ -133,8 +133,8 @@ function standingInMemory(
 }
 
 /**
- * Whether a document with unchanged content need not be sent again: assistants find it or soon will, or it need not be
- * processed.
+ * Whether a document with unchanged content need not be sent again: it is on the server, and assistants find it or soon
+ * will, or it need not be processed.
  */
 function isUpToDate(
 	id: string,
@@ -155,7 +155,7 @@ function isUpToDate(
 	return state === 'none' && onlyStored === true && !memory.isProcessed(id);
 }
 
-/** A standing in a plan. Never `older`, because a plan is not a retry. */
+/** A standing in a plan. Never `older`, because a plan is about the next run, which counts as no retry. */
 export type PlannedStanding = Exclude<Standing, 'older'>;
 
 /**

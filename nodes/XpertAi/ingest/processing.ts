@@ -123,7 +123,7 @@ export class Processing {
 	private async pollForEnd(isLastPoll: boolean): Promise<void> {
 		const wasStalled = this.isStalled;
 		this.failure = await this.poll(wasStalled || isLastPoll);
-		// While other documents end, the documents in `notQueued` may still wait in the queue of the server.
+		// An earlier run may have queued the documents in `notQueued`. While other documents end, these may still wait.
 		const areStuck = wasStalled && this.isStalled && !this.failure;
 		if (!areStuck) return;
 		for (const id of this.notQueued.keys()) this.reportEnd(id, { state: 'running', isStuck: true });

@@ -273,7 +273,8 @@ function maySplit(batch: Batch<unknown>, failure: Failure): boolean {
 /**
  * The outcome of the documents in a failed batch.
  *
- * @param wasSent whether this batch was sent. Earlier requests may have contained its documents in any case.
+ * @param wasSent whether this batch was sent. Earlier requests may have contained its documents in any case. If false,
+ * `failure` is that of the folders or the journal; even then, `cancelled` and status 500 give `unknown`.
  */
 function failedOutcome(
 	{ batch, mayBeDone, partlyDoneFailures }: Attempted<unknown>,

@@ -34,19 +34,19 @@ export async function compareResultWithThread<State extends RunState>(
 ): Promise<State> {
 	if (result.status !== 'completed' || result.rejected) return result;
 	const hasOverlap = await overlapsOthers(run, others);
-	const linksBack = linksToEarlierRun(result);
-	if (!hasOverlap && !linksBack) return result;
+	const citesEarlier = citesEarlierRun(result);
+	if (!hasOverlap && !citesEarlier) return result;
 	const { answer: state } = hasOverlap
 		? await readUntilStored(run, result)
 		: await readThread(run, run.threadId);
 	if (!state) return result;
 	const isLost = hasOverlap && state.status !== 'busy' && !containsAnswer(state, result);
-	const threadParts = linksBack ? eventsFromThread(state, messagesOf(state)).parts : undefined;
+	const threadParts = citesEarlier ? eventsFromThread(state, messagesOf(state)).parts : undefined;
 	return { ...result, ...(threadParts && { threadParts }), ...(isLost && { remembered: false }) };
 }
 
 /** Whether an answer links to a passage that its own run did not find. Such a passage has no document name. */
-const linksToEarlierRun = ({ parts }: Completed) =>
+const citesEarlierRun = ({ parts }: Completed) =>
 	sourcesOf(parts)
 		.list()
 		.some(({ documentName }) => !documentName);

@@ -173,7 +173,7 @@ async function startUnlessBusy(
 /**
  * Lists the runs of the thread before the start.
  *
- * @returns the runs; under a lock, the failed attempt; without a lock, the final result
+ * @returns the runs. If they cannot be listed: under a lock, the failed attempt; without a lock, the final result.
  */
 async function listRunsBefore(
 	run: Run,

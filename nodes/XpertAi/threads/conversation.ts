@@ -13,7 +13,7 @@ import { READ_REQUEST, SEARCH_REQUEST } from './thread';
 const CONVERSATION_PATH = '/conversations/{id}';
 
 /** Timeout for creating or deleting a conversation, which can be slow. */
-const TIMEOUT_MS = 60_000;
+const CHANGE_TIMEOUT_MS = 60_000;
 
 /** The state of a thread's conversation on the server. */
 export interface ConversationFacts {
@@ -81,7 +81,7 @@ export async function createConversation(
 	return await call(client, {
 		method: 'POST',
 		path: '/conversations',
-		timeoutMs: TIMEOUT_MS,
+		timeoutMs: CHANGE_TIMEOUT_MS,
 		body: JSON.stringify(conversation),
 		repeatable: conversation.id !== undefined,
 		schema: z
@@ -104,7 +104,7 @@ export async function isConversationId(client: ApiClient, id: string) {
 /** Deletes a conversation in which nothing has run. Ignores failures, because an empty conversation does no harm. */
 export async function deleteConversation({ send }: ApiClient, id: string) {
 	const path = buildPath(CONVERSATION_PATH, { id });
-	await send({ method: 'DELETE', path, timeoutMs: TIMEOUT_MS, schema: anyAnswer });
+	await send({ method: 'DELETE', path, timeoutMs: CHANGE_TIMEOUT_MS, schema: anyAnswer });
 }
 
 /** A message in a conversation. Other runs can overwrite messages on the thread, but not these. */

@@ -327,9 +327,9 @@ function usageOf({ tokens: totalTokens, inputTokens = 0, outputTokens = 0 }: Eve
 const stepChannels = z.record(z.object({ result: z.unknown() }).catch({}));
 
 /**
- * Reads a run from the state of its thread. Does not set `end`.
+ * Reads one run or all runs of a thread from the state of the thread. Does not set `end`.
  *
- * @param messages the messages of the run on the thread
+ * @param messages the messages on the thread that belong to these runs
  */
 export function eventsFromThread(
 	state: ThreadState | undefined,

@@ -111,14 +111,20 @@ export async function call<Answer>(
 /** Whether a failed request should be sent again, if tries and time are left. */
 function shouldRetry(
 	failure: Failure,
-	before: { repeatable: boolean; isUnconfirmed: boolean; foreignAnswers: number },
+	facts: {
+		repeatable: boolean;
+		/** Whether this failure reports a missing route, and the attempt before did not. */
+		isUnconfirmed: boolean;
+		/** Number of consecutive foreign answers, including this one. */
+		foreignAnswers: number;
+	},
 ): boolean {
 	// With another attempt, the server could do the work twice.
-	if (!before.repeatable && !certainlyNotDone(failure)) return false;
+	if (!facts.repeatable && !certainlyNotDone(failure)) return false;
 	// There is probably no Xpert AI server at the Base URL.
-	if (before.foreignAnswers >= MAX_FOREIGN_ANSWERS) return false;
+	if (facts.foreignAnswers >= MAX_FOREIGN_ANSWERS) return false;
 	// A server can wrongly report a missing route while it starts. A second report in a row is trusted.
-	if (before.isUnconfirmed) return true;
+	if (facts.isUnconfirmed) return true;
 	return isTransient(failure);
 }
 

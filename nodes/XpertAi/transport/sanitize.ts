@@ -36,8 +36,8 @@ export const titleOf = (page: string): string | undefined =>
 	/<title[^<>]*>([^<]*)<\/title>/i.exec(page.slice(0, READ_LENGTH))?.[1]?.trim();
 
 /**
- * Returns a function that redacts a token in a text, in any of its `spellings`. A text with an encoded token is returned
- * decoded. Takes time linear in the length of the text.
+ * Returns a function that redacts a token in a text, in any of its `spellings`. If the token is found only after single
+ * characters are decoded (see `decode`), the text is returned decoded. Takes time linear in the length of the text.
  */
 export function redactor(token: string): Redact {
 	const pattern = new RegExp(spellings(token).map(escapeRegExp).join('|') || '(?!)', 'gi');

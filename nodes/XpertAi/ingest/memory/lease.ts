@@ -242,7 +242,8 @@ export class Lease {
 		const { number, thisRun, leaseOwnerId } = this;
 		const lease = { ...thisRun, ended: false, ...this.counters, ...changes };
 		const header = { writeId: `${leaseOwnerId}:${++this.writeCount}`, run: number, lease };
-		// Counts from the start of the request, because another run may see the note long before the answer arrives.
+		// The lease counts as renewed when the request starts, because another run may see the note long before the answer
+		// arrives.
 		const startedAt = this.clock.now();
 		await this.notes.write(...others, { name: LEASE, header });
 		this.renewedAt = startedAt;

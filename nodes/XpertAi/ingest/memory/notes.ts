@@ -32,7 +32,10 @@ const headerSchema = z.object({
 	source: z.string(),
 	/** In the note `turn`: the ID of the run (`leaseOwnerId`). In the note `lease`: this ID, and a number per write. */
 	writeId: z.string().optional(),
-	/** Number of the run that wrote the note. In the root note: number of the last run that the memory includes. */
+	/**
+	 * In the note `lease` and in journal pages: number of the run that wrote the note. In the root note: number of the last
+	 * run that the memory includes. 0 in all other notes.
+	 */
 	run: counter.default(0),
 	/**
 	 * The state of the lease, in the note `lease`.

@@ -127,11 +127,11 @@ export class Pieces {
 	}
 
 	/**
-	 * Writes the collected names, the changed and the unreadable pieces and, after them, the root note. If there is a loss,
-	 * writes the old root note with the loss before the pieces.
+	 * Writes the collected names, then each piece that has changed or could not be read, then the root note. If there is a
+	 * loss, writes the old root note with the loss before the pieces.
 	 *
 	 * @param run number of the last run that is merged into the memory
-	 * @param send writes notes in this order
+	 * @param send writes the given notes, in the given order
 	 * @throws NotesFailed
 	 */
 	async write(run: number, send: (notes: NoteToWrite[]) => Promise<void>): Promise<void> {

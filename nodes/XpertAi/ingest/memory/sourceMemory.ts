@@ -270,7 +270,10 @@ export class SourceMemory {
 		journal.run = lease.number;
 	}
 
-	/** Prepares a request that changes documents: checks the lease, writes the memory, and begins the journal. */
+	/**
+	 * Prepares a request that changes documents: checks the lease, writes the memory if it is stale, and begins the journal
+	 * if this run has not begun it yet.
+	 */
 	private async prepareToSend(): Promise<void> {
 		const { journal, lease, notes, pieces } = this;
 		await lease.check();

@@ -117,7 +117,7 @@ describe('the message for a field', () => {
 		[
 			'that is no object',
 			5,
-			{ fields: [], additional: {} },
+			{ fields: [], additionalJson: {} },
 			'"Fields" must be an object (JSON), but is 5',
 		],
 		[

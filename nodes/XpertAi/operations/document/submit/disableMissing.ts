@@ -53,7 +53,7 @@ export async function disableMissing(sourceRun: SourceRun): Promise<void> {
 	if (failure) return submission.addHint(notAllDisabledHint(failure));
 	const { missing, switchedByHand, toDisable } = sortUnseen(unseen, statuses, memory.known);
 	submission.addCountedHint(switchedByHand.length, SWITCHED_BY_HAND);
-	// Find Changes has counted all unseen documents as gone. A dry run counts below what it would disable.
+	// Find Changes has counted all unseen documents as gone. In a dry run, `disableByName` counts them later.
 	if (!dryRun && submission.isFindChanges) submission.tally.plans.gone -= switchedByHand.length;
 	const isTooMany = exceedsShare(missing.length, memory.knownCountBefore, maxGonePercent);
 	// All known documents are missing, so the keys of this run are probably made otherwise than before.

@@ -111,8 +111,9 @@ export async function execute(execution: Execution): Promise<INodeExecutionData[
 
 /**
  * Groups the items by knowledgebase and source, and queues each item for the run of its source. Counts an item that is
- * not valid as a rejected document. With On Error = Stop Workflow, reads all items now, so that an invalid item ends the
- * execution before anything is sent. Files and files of records may be large, so they are read later.
+ * not valid as a rejected document. With On Error = Stop Workflow, reads all items now, and stops at the first invalid
+ * item (`submission.stoppedBy`). The caller then ends the execution before anything is sent. Files and files of records
+ * may be large, so they are read later.
  *
  * @throws NodeOperationError if several items of a source have the same Fixed key
  */
@@ -182,8 +183,9 @@ async function submitSources(submission: Submission, sourceRuns: SourceRun[]): P
 }
 
 /**
- * Ends the work on one source before the next source begins. Then closes its memory, and removes the source from
- * `toClose`. Leaves a source in `toClose` if the run has stopped, or if its memory has something unsaid.
+ * Works on one source after the other. When the work on a source has ended, closes the memory of this source, and removes
+ * the source from `toClose`. Leaves a source in `toClose` if the run has stopped, or if its memory holds facts that the
+ * user was not told yet (`unsaid`).
  */
 async function submitInTurn(
 	submission: Submission,

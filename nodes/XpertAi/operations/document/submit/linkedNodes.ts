@@ -204,7 +204,7 @@ function getsAllFrom(context: IExecuteFunctions, name: string, parent: string): 
 function haveSameItems(context: IExecuteFunctions, parent: string, names: string[]): boolean {
 	const counts = itemCounts(context, parent);
 	if (counts.length > 1) return counts.filter((count) => count > 0).length < 2;
-	// Nodes at one output get the same items, if no node between leaves some out.
+	// Nodes behind the same output get the same items, unless a node in between drops some. So none may be in between.
 	const below = context.getChildNodes(parent);
 	const isDirect = (name: string) =>
 		intersectionBy(context.getParentNodes(name), below, 'name').length === 0;

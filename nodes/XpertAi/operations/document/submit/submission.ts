@@ -59,7 +59,7 @@ export class Submission {
 		if (settings.linkedNodesHint) this.addHint(settings.linkedNodesHint);
 	}
 
-	/** Whether this is a run of Find Changes, which has no documents but their keys. */
+	/** Whether this is a run of Find Changes, which reads only the keys and versions of documents. */
 	get isFindChanges(): boolean {
 		return this.reader !== readDocuments;
 	}

@@ -20,7 +20,7 @@ export const FACTS = [
 ];
 
 /** The fields of a cited passage in simplified output, unless "Include" contains "Passages". */
-const CITED = ['number', 'documentName', 'fileUrl', 'documentId'] as const;
+const CITED_FIELDS = ['number', 'documentName', 'fileUrl', 'documentId'] as const;
 
 /** The text after a person rejected the waiting tool calls. */
 const REJECTED = 'This was rejected, and not carried out.';
@@ -58,7 +58,7 @@ export function answerOf(
 		...facts,
 		sources: include.includes('passages')
 			? sources
-			: sources.filter((one) => one.cited).map((one) => pick(one, CITED)),
+			: sources.filter((one) => one.cited).map((one) => pick(one, CITED_FIELDS)),
 		interrupt: waitingTasks?.map(approvalRequest),
 		parts,
 		usage,

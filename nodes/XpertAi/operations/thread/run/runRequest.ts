@@ -210,7 +210,7 @@ function checkFilterValues(item: Item, body: RunBody, fieldNames: FieldNames, ro
 	const values: FieldValues = { ...filterValuesIn(body) };
 	const fieldOf = (key: string) => {
 		const path = ['input', 'message', 'input', key];
-		const isAdditional = setsPath(fieldNames.additional, path);
+		const isAdditional = setsPath(fieldNames.additionalJson, path);
 		return isAdditional ? fieldLabel(path, fieldNames) : rowName(key, item.labelOf(FILTERS));
 	};
 	const missingKey = findKey(values, (value) => [value].flat().some(isMissingText));

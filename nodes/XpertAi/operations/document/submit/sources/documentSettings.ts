@@ -13,7 +13,7 @@ import { parserFields } from '../../../shared/fields';
 import { valuesOfRows } from '../../../shared/rowValues';
 import { documentSettingsField, documentName } from '../fields';
 
-/** One array for all items, because `groupSchema` keeps its schemas by their array. */
+/** One array for all items, because `groupSchema` caches one schema per array object. */
 const SETTINGS_FIELDS = [documentSettingsField];
 
 const PARSER_SETTINGS = parserFields.map(({ name }) => name);
