@@ -89,6 +89,9 @@ describe('a source that gets a name', () => {
 			expect(hintsOf(plan)).toContain(twice('3 documents were'));
 			const result = await night('x', 'abc', mirror);
 			expect(hintsOf(result)).toContain(twice('3 documents were'));
+			expect(hintsOf(result)).toContain(
+				'Unless another node stores them: then leave them, and give that node a Source Name as well.',
+			);
 			expect(found()).toHaveLength(6);
 			expect(hintsOf(await night('x', 'abc', mirror)).join()).not.toContain('twice');
 			const { items } = await disableUnnamed('abc');
@@ -123,8 +126,10 @@ it('a source whose documents were stored before it was remembered is told once h
 				parameters: { mode: 'mirror', maxGonePercent: 100 },
 			}),
 		).join();
-	expect(await mirror()).toContain('2 documents were stored before this source was remembered');
-	expect(await mirror()).not.toMatch(/before this source|Notes from before/);
+	expect(await mirror()).toContain(
+		'2 documents were stored before this source was remembered: what is gone may be found.,If another node stores them, this one replaces them: give each node a Source Name.',
+	);
+	expect(await mirror()).not.toMatch(/before this source|another node|Notes from before/);
 });
 
 describe('what the first run with a memory finds', () => {

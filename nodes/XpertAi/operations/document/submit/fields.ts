@@ -29,7 +29,7 @@ export const documentName = textField(
 const documentKey = textField(
 	'documentKey',
 	'Document Key',
-	'A later document with the same key replaces this one. Left empty: its name, file path, address or own ID.',
+	"The same key replaces the earlier document. Empty: a file's path, an address, a text's name, a record's own ID.",
 	{
 		placeholder: 'e.g. {{ $json.path }}',
 		builderHint: {
@@ -221,7 +221,7 @@ const mode = choiceField(
 export const sourceName = textField(
 	'sourceName',
 	'Source Name',
-	'Tells sources apart: each has its own keys and memory, and is mirrored where it brings a document. Empty: this node.',
+	'Gives a source its own keys and memory; mirrored where it brings a document. Empty: own memory, but shared keys.',
 	{ placeholder: 'e.g. handbook' },
 );
 

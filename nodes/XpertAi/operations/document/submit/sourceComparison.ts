@@ -17,7 +17,14 @@ const MAX_CHECKED_BYTES = 8 * 1024 * 1024;
 
 const STORED_TWICE = 'also found without a Source Name. Document: Disable takes them out.';
 
+const TWICE_OF_ANOTHER_NODE =
+	'Unless another node stores them: then leave them, and give that node a Source Name as well.';
+
 const STORED_BEFORE = 'stored before this source was remembered: what is gone may be found.';
+
+/** Sources without a name share their keys. */
+const REPLACED_OF_ANOTHER_NODE =
+	'If another node stores them, this one replaces them: give each node a Source Name.';
 
 const STORED_MAY_BE_NEWER = 'Not sent: this is a retry, and other content is stored, perhaps newer';
 
@@ -139,10 +146,13 @@ export class SourceComparison {
 
 	/** Adds hints about what `recordStoredBefore` found, now or in an earlier run, until a run has told the user. */
 	private addStoredBeforeHints(): void {
-		const { memory, submission } = this.compared;
+		const { memory, sourceName, submission } = this.compared;
 		const { stored = 0, twice = 0 } = memory.unsaid ?? {};
 		submission.addCountedHint(stored, STORED_BEFORE);
+		if (stored > 0 && sourceName === '') submission.addHint(REPLACED_OF_ANOTHER_NODE);
 		// If a linked node has another source, these documents may be the only copies.
-		if (!submission.settings.linkedNodesHint) submission.addCountedHint(twice, STORED_TWICE);
+		if (twice === 0 || submission.settings.linkedNodesHint) return;
+		submission.addCountedHint(twice, STORED_TWICE);
+		submission.addHint(TWICE_OF_ANOTHER_NODE);
 	}
 }
