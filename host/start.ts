@@ -149,7 +149,7 @@ function welcome(host: Welcomed, sandbox: SandboxAccess): string {
 		'     Click "Open chat" and ask "How long does the warranty last?".',
 		'',
 		`  Sandbox   ${sandbox.url}  (token ${sandbox.token})`,
-		'  A message that begins with ASK A PERSON waits for a person, BOOM fails.',
+		'  A message that begins with ASK A PERSON waits for a person; the message BOOM alone fails.',
 		`  Its knowledgebase, for workflows of your own: ${sandboxValues(host.url).knowledgebaseId}`,
 		`  Log       ${userFolderPaths(host.userFolder).log}`,
 		'  The list of workflows shows all examples in the order to open. For one of your own: "+",',

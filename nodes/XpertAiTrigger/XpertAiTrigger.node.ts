@@ -16,7 +16,7 @@ export class XpertAiTrigger implements INodeType {
 		subtitle: triggerSubtitle,
 		// n8n's nodes panel shows this text for both nodes of the package, so the other node's actions come first.
 		description:
-			'The node Xpert AI asks assistants and fills knowledgebases. This one starts the workflow when a conversation was answered, failed, was cancelled or waits for a person.',
+			'Asks assistants and fills knowledgebases. As a trigger, starts the workflow when a conversation was answered, failed, was cancelled or waits for a person.',
 		defaults: { name: 'Xpert AI Trigger' },
 		polling: true,
 		builderHint: {

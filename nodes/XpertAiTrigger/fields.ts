@@ -29,7 +29,7 @@ const eventKey = keyIn(EVENT_NAMES);
 export const EVENTS = eventKey.options;
 
 /** The subtitle of the trigger on the canvas: the selected events. */
-export const triggerSubtitle = `={{ $parameter["events"].map((event) => (${JSON.stringify(EVENT_NAMES)})[event]).join(", ") }}`;
+export const triggerSubtitle = `=Conversation: {{ $parameter["events"].map((event) => (${JSON.stringify(EVENT_NAMES)})[event]).join(", ") }}`;
 
 /** The parameters of the trigger, except "Poll Times", which n8n adds. */
 export const triggerFields: INodeProperties[] = [

@@ -17,7 +17,7 @@ export const INTERRUPTING_INPUT = 'ASK A PERSON';
 
 /** Said when no document fits the question. */
 export const NOTHING_FOUND =
-	'I found nothing about that in the documents of this sandbox, which takes each question by itself.';
+	'I found nothing about that in the documents of this sandbox, which takes each question by itself. The conversation is kept.';
 
 export type Question = Said & Omit<Turn, 'tools' | 'text' | 'attachments'>;
 

@@ -55,7 +55,7 @@ describe('the node in the editor, from the search to the answer', () => {
 		const actions = catalogue.flatMap(({ operations }) => operations.map(({ action }) => action));
 		await nodes.openActions('Xpert AI');
 		expect(await nodes.entries(actions.length)).toEqual(actions);
-		await window.page.getByText(/asks assistants and fills.*starts the workflow when/).waitFor();
+		await window.page.getByText(/Asks assistants and fills.*starts the workflow when/).waitFor();
 		await window.screenshot(picturePath('actions'), { x: 640, y: 0, width: 800, height: 900 });
 	});
 
@@ -159,7 +159,7 @@ describe('every operation on the canvas', () => {
 				async (name) => await window.node(name).innerText(),
 			),
 		);
-		const named = [...map(operations, 'subtitle'), 'Failed, Waiting for a Person'];
+		const named = [...map(operations, 'subtitle'), 'Conversation: Failed, Waiting for a Person'];
 		expect(shown).toEqual(named.map((subtitle) => expect.stringContaining(subtitle)));
 	});
 

@@ -134,7 +134,7 @@ describe('Find Changes', () => {
 		const result = await find('abc', { versions: { b: '' } });
 		expect(passed(result)).toBe('abc');
 		expect(hintsOf(result)).toContain(
-			'1 document was stored without a version. Set "Document Version" in the node that submits.',
+			'1 document was stored without a version. Set "Document Version" in the node that submits, under Document Settings.',
 		);
 	});
 
@@ -284,7 +284,7 @@ describe('What Is Gone: Disable It', () => {
 		expect(result.error).toBeUndefined();
 		expect(hintsOf(result).slice(1)).toEqual([
 			`${begin}: none of 4 known documents is in this run, whose keys differ from those before.`,
-			'Compare "Document Key" here and in the other node of this source.',
+			'Compare "Document Key" here and in the other node of this source. If the keys are meant to be new, Document: Disable takes the old documents out, by their old keys and the same "Source Name".',
 		]);
 		expect(found()).toBe('abcd');
 	});

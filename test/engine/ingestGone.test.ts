@@ -316,6 +316,7 @@ describe('When Run Again: Mirror the Source', () => {
 	});
 
 	const TESTED = '2 of 10 documents are missing from this run. A scheduled run would disable them.';
+	const BY_HAND = 'A run by hand does so with "Disable in Manual Runs".';
 	const UNTOLD =
 		'Disabled in a sub-workflow: this n8n does not say whether its parent was only tested, so it counts as scheduled.';
 	const integrated = (calledFrom: object) => ({ mode: 'integrated', calledFrom }) as const;
@@ -387,6 +388,14 @@ describe('When Run Again: Mirror the Source', () => {
 			'1 document was not sent: this is a retry, and what is stored may be newer.',
 		);
 		expect(fixture.sandbox.store.findable(idOf('a'))?.chunks).toEqual(['The word is a.']);
+	});
+
+	it.each([
+		['manual', true],
+		['retry', false],
+	] as const)('says how a run by hand disables, and only there: %s', async (mode, isSaid) => {
+		await night(ALL);
+		expect(hintsOf(await night('abcdefgh', { mode })).includes(BY_HAND)).toBe(isSaid);
 	});
 
 	it('says by hand that a scheduled run would disable none, and does not fail', async () => {

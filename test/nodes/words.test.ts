@@ -162,7 +162,7 @@ describe('the line below the name of a node', () => {
 
 	it('names the events of the trigger', () => {
 		expect(subtitle(TRIGGER.subtitle, { events: ['failed', 'waiting'] })).toBe(
-			'Failed, Waiting for a Person',
+			'Conversation: Failed, Waiting for a Person',
 		);
 	});
 });

@@ -26,9 +26,14 @@ export const findChanges: CodedOperation = {
 			required: true,
 			placeholder: 'e.g. {{ $json.path }}',
 		}),
-		textField('documentVersion', 'Document Version', 'The same. An item without it passes.', {
-			placeholder: 'e.g. {{ $json.md5Checksum }}',
-		}),
+		textField(
+			'documentVersion',
+			'Document Version',
+			'As there, under Document Settings. An item without it passes.',
+			{
+				placeholder: 'e.g. {{ $json.md5Checksum }}',
+			},
+		),
 		choiceField(
 			'whatIsGone',
 			'What Is Gone',

@@ -133,9 +133,14 @@ function reportScheduledRun(
 	missing: string[],
 	isTooMany: boolean,
 ): void {
-	const { maxGonePercent } = submission.settings;
+	const { first, settings } = submission;
+	const { maxGonePercent } = settings;
 	const plan = isTooMany ? `disable none: more than ${maxGonePercent} %` : 'disable them';
 	submission.addHint(`${shareInWords(missing, memory)}. A scheduled run would ${plan}.`);
+	if (!isTooMany && outermostMode(first.context) === 'manual')
+		submission.addHint(
+			`A run by hand does so with "${first.labelOf('options.disableInManualRuns')}".`,
+		);
 }
 
 /** Records the error that more documents are missing than `maxGonePercent` allows. In a dry run, adds a hint. */
@@ -186,17 +191,21 @@ async function reportOtherKeys(
 	const look = isFilled(first.node, field)
 		? `Compare "${first.labelOf(field)}" here and in the other node of this source`
 		: `"${first.labelOf(field)}" is empty, so the names are the keys: compare them`;
+	const newKeys = `If the keys are meant to be new, Document: Disable takes the old documents out, by their old keys and the same "${first.labelOf('sourceName')}".`;
 	if (settings.dryRun)
-		return submission.addHint(`The next run would fail: ${finding}.`, `${look}.`);
+		return submission.addHint(`The next run would fail: ${finding}.`, `${look}. ${newKeys}`);
 	if (!mayDisableInExecution(submission))
-		return submission.addHint(`A scheduled run would disable none: ${finding}.`, `${look}.`);
+		return submission.addHint(
+			`A scheduled run would disable none: ${finding}.`,
+			`${look}. ${newKeys}`,
+		);
 	const brought = [...contents.reports.values()].slice(0, MAX_EXAMPLES);
 	const now = compact(brought.map(({ key, id }) => key ?? id));
 	const before = await examplesOf(missing, memory, 'key');
 	const examples = [`Before, for example: ${before}`, now.length > 0 && `now: ${now.join(', ')}`];
 	const error = first.operationError(
 		`Nothing was disabled: ${finding}`,
-		`${allStored(submission)}${compact(examples).join('; ')}. ${look}, with the keys of earlier runs. If the keys are meant to be new, Document: Disable takes the old documents out, by their old keys and the same "${first.labelOf('sourceName')}".`,
+		`${allStored(submission)}${compact(examples).join('; ')}. ${look}, with the keys of earlier runs. ${newKeys}`,
 	);
 	submission.addSourceError(error);
 }

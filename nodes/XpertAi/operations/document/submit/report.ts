@@ -121,7 +121,7 @@ export function hintsOf(submission: Submission): string[] {
 		...hintsInWords(submission),
 		...notFoundHint(submission),
 		...compact([
-			replacedHint(submission),
+			...replacedHints(submission),
 			...inputHintsInWords(submission.tally),
 			unusedColumnsHint(submission),
 		]),
@@ -150,15 +150,14 @@ function unusedColumnsHint({ first, tally }: Submission): string | undefined {
 	return truncate(hint, { length: HINT_LENGTH, separator: ', ' });
 }
 
-/** Names documents that a later document of the run replaces. */
-function replacedHint({ tally }: Submission): string | undefined {
+/** Hints about documents that a later document of the run replaces. */
+function replacedHints({ tally }: Submission): string[] {
 	const { count: replaced, names } = tally.replaced;
-	if (replaced === 0) return undefined;
+	if (replaced === 0) return [];
 	const documents = counted(replaced, 'document has', 'documents have');
 	const them = replaced === 1 ? 'it' : 'them';
-	return asHint(
-		`${documents} the key or ID of a later one, which replaces ${them}: ${names.join(', ')}`,
-	);
+	const hint = `${documents} the key or ID of a later one, which replaces ${them}: ${names.join(', ')}`;
+	return [asHint(hint), 'Documents that shall all stay need different keys.'];
 }
 
 /** The summary line: what this run did, what it found (Find Changes), or what the next run would do (dry run). */

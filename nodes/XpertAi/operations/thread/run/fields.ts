@@ -93,7 +93,7 @@ const messageFromModel = {
 export const decisionField = choiceField(
 	'decision',
 	'Decision',
-	'The answer to the run that waits. An expression gives confirm or reject, or true or false.',
+	'Answers the run that waits: confirm or reject, or true or false. In a form, offer these as a dropdown.',
 	{ confirm: 'Confirm', reject: 'Reject' },
 	// No default, so that nobody confirms by accident.
 	{ default: '', required: true },
@@ -124,7 +124,11 @@ export const startFields: INodeProperties[] = [...sentFields, ...runCollections]
 
 /** The parameters of Thread: Decide. */
 export const decideFields = [
-	threadOfRunLocator,
+	{
+		...threadOfRunLocator,
+		description:
+			'Of the run that waits. Behind a form or an approval, read it from the node that asked, by its name.',
+	},
 	decisionField,
 	...simplifyFields,
 	...runCollections,
