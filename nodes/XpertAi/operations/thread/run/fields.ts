@@ -101,7 +101,9 @@ export const decisionField = choiceField(
 
 /** The parameters for a message, without its conversation. */
 export const messageFields = [
-	assistantLocator('The assistant that answers'),
+	assistantLocator(
+		'The assistant that answers. As a tool, say in "Tool Description" what it knows.',
+	),
 	message,
 	messageFromModel,
 ];
