@@ -68,10 +68,10 @@ export async function makeItems(
 }
 
 /** The messages of a thread, or the reason why they could not be read. */
-type ThreadMessages = { messages?: ThreadMessage[]; notRead?: string };
+type MessagesOrReason = { messages?: ThreadMessage[]; notRead?: string };
 
-/** Reads the messages of a thread (E15). Without a thread ID, reads nothing and returns no messages. */
-async function readMessages(send: Send, threadId?: string): Promise<ThreadMessages> {
+/** Reads the messages of a thread (E15). Without a thread ID, reads nothing and returns an empty list. */
+async function readMessages(send: Send, threadId?: string): Promise<MessagesOrReason> {
 	if (!threadId) return { messages: [] };
 	const { answer, failure } = await readThread({ send, clock: systemClock }, threadId);
 	return failure ? { notRead: failureMessage(failure) } : { messages: messagesOf(answer) };
@@ -83,7 +83,7 @@ async function readMessages(send: Send, threadId?: string): Promise<ThreadMessag
  */
 function itemJson(
 	change: ConversationChange,
-	{ messages, notRead }: ThreadMessages,
+	{ messages, notRead }: MessagesOrReason,
 	{ simplify, options }: TriggerSettings,
 ): IDataObject | undefined {
 	const simpleMessages = messages?.map((message) => ({

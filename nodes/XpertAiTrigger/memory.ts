@@ -110,9 +110,10 @@ export function nextMemory(
 	const since = Math.min(upTo, unhandledFrom, serverTime + OVERLAP_MS);
 	const overlapFrom = Math.min(atStart.since, serverTime) - OVERLAP_MS;
 	const again = Math.max(latest.again, Math.min(upTo, unhandledFrom, overlapFrom));
-	const tried = triedChanges(latest, changes, postponed);
+	// Also stores new changes that this poll did not reach, with `tries: 0`.
+	const withTries = newChangesWithTries(latest, changes, postponed);
 	// The first entry of a change wins: a handled change must lose its `tries`.
-	const known = uniqBy([...handled.map(toKnown), ...tried, ...latest.known], changeKey);
+	const known = uniqBy([...handled.map(toKnown), ...withTries, ...latest.known], changeKey);
 	return {
 		watched: latest.watched,
 		since: Math.max(latest.since, since),
@@ -122,7 +123,11 @@ export function nextMemory(
 }
 
 /** Returns the new changes with their `tries`, which this poll has raised for the postponed changes. */
-function triedChanges(memory: Memory, changes: Change[], postponed: Change[]): Memory['known'] {
+function newChangesWithTries(
+	memory: Memory,
+	changes: Change[],
+	postponed: Change[],
+): Memory['known'] {
 	const postponedKeys = new Set(postponed.map(changeKey));
 	return newChanges(memory, changes).map((change) => ({
 		...toKnown(change),

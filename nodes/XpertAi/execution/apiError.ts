@@ -22,7 +22,7 @@ export type StatusAdvice = Partial<
 	Record<number, string | ((failure: Failure) => string | undefined)>
 >;
 
-/** What the message and the advice of an error can name. */
+/** What the message and the advice of an error depend on, in addition to the failure. */
 export interface AdviceContext {
 	statusAdvice?: StatusAdvice;
 	/** The record IDs in the path and body of the request. */

@@ -14,7 +14,7 @@ import { EVERY_UUID, isUuid, UUID_ISSUE } from '../payloads/ids';
 import { LONE_SURROGATE_ISSUE } from '../payloads/loneSurrogates';
 import { ConvertingSchema } from '../payloads/schemas';
 import { type FieldValues, filledOnly, isPanelGroup, isIdField, splitList } from './fields';
-import { isBlank, isBrokenText, isNothing } from './givenValues';
+import { isBlank, isTextWithLoneSurrogate, isNothing } from './givenValues';
 
 /** Converts a value to the type of its field. If the value cannot be converted, returns it unchanged. */
 export function typedValue(type: 'string' | 'number' | 'boolean', raw: unknown): unknown {
@@ -51,7 +51,8 @@ export const LOST_DIGITS_ISSUE = 'must be text, as so large a number has lost it
 const stringSchema = convertingSchema(
 	(raw) => typedValue('string', raw),
 	(_, raw) =>
-		(hasLostDigits(raw) && LOST_DIGITS_ISSUE) || (isBrokenText(raw) && LONE_SURROGATE_ISSUE),
+		(hasLostDigits(raw) && LOST_DIGITS_ISSUE) ||
+		(isTextWithLoneSurrogate(raw) && LONE_SURROGATE_ISSUE),
 );
 
 /** The schema of a required text. A blank text counts as missing. */
@@ -189,7 +190,7 @@ const FREE_ID_FIELD = 'threadId';
 function isId(id: string, name?: string): boolean {
 	if (isUuid(id) || name !== FREE_ID_FIELD) return isUuid(id);
 	return (
-		!isBrokenText(id) &&
+		!isTextWithLoneSurrogate(id) &&
 		missingValueTextIn(id) === undefined &&
 		!/^\.\.?$/.test(id) &&
 		!isAddress(id)

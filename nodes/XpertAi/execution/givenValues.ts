@@ -20,12 +20,13 @@ export function findPath(value: unknown, fits: (part: unknown) => boolean): Json
 	return undefined;
 }
 
-export const isBrokenText = (text: unknown) => typeof text === 'string' && hasLoneSurrogate(text);
+export const isTextWithLoneSurrogate = (text: unknown) =>
+	typeof text === 'string' && hasLoneSurrogate(text);
 
 export const isUnsendable = (part: unknown) =>
 	(typeof part === 'number' && !Number.isFinite(part)) ||
-	isBrokenText(part) ||
-	(isPlainObject(part) && Object.keys(part as object).some(isBrokenText));
+	isTextWithLoneSurrogate(part) ||
+	(isPlainObject(part) && Object.keys(part as object).some(isTextWithLoneSurrogate));
 
 /** Whether a parameter is a resource locator, as n8n stores it. */
 export const isLocator = (parameter: unknown): boolean => get(parameter, '__rl') === true;

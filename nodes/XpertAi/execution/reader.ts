@@ -18,7 +18,7 @@ import {
 	findPath,
 	givenFor,
 	isBlank,
-	isBrokenText,
+	isTextWithLoneSurrogate,
 	isFilled,
 	isFixedExpression,
 	isNothing,
@@ -263,7 +263,7 @@ export class Reader {
 		if (typeof part === 'number')
 			return this.throwIssue({ field, issue: 'must be a number', value: part });
 		// If the part is an object, the lone surrogate is in one of its keys.
-		const place = isBrokenText(part) ? '' : 'has a field whose name ';
+		const place = isTextWithLoneSurrogate(part) ? '' : 'has a field whose name ';
 		return this.throwIssue({ field, issue: `${place}${LONE_SURROGATE_ISSUE}` });
 	}
 

@@ -27,8 +27,8 @@ const STALLED_MS = 5 * MINUTE_MS;
 export class Processing {
 	/** IDs of stored documents to start. */
 	private pending: string[] = [];
-	/** IDs of documents to poll, in the order in which they were started. Servers process them in this order. */
-	private readonly started = new Set<string>();
+	/** IDs of documents to poll, in the order in which they were started. Servers process them roughly in this order. */
+	private readonly toPoll = new Set<string>();
 	/**
 	 * Documents that the server did not queue, for example because an earlier run started them. Maps IDs to the last
 	 * status and progress, or to `NO_PROGRESS`.
@@ -82,7 +82,7 @@ export class Processing {
 	/** Polls statuses if enough documents are waiting for a poll and a poll is due. Does not wait for the answer. */
 	pollWhenDue(): void {
 		const { now } = this.routes.clock;
-		if (this.started.size < IDS_PER_START) return;
+		if (this.toPoll.size < IDS_PER_START) return;
 		this.nextPollAt ??= now() + this.pause;
 		if (now() < this.nextPollAt) return;
 		// No other poll starts while this one runs. After a failure, only `pollUntilEnd` polls again.
@@ -103,11 +103,11 @@ export class Processing {
 		await this.startRemaining();
 		yield this.takeFacts();
 		const deadline = waitMs === undefined ? Infinity : clock.now() + waitMs;
-		let pause = Math.min(FIRST_PAUSE_MS, this.started.size * MIN_PAUSE_PER_DOCUMENT_MS);
+		let pause = Math.min(FIRST_PAUSE_MS, this.toPoll.size * MIN_PAUSE_PER_DOCUMENT_MS);
 		// Without `waitMs`, the first poll reports each document, except those in the state `none`. These are started again,
 		// and if the server does not queue them now either, a second poll reports them. So there are at most two polls,
 		// without a pause.
-		while (this.started.size > 0 && this.canContinue && clock.now() < deadline) {
+		while (this.toPoll.size > 0 && this.canContinue && clock.now() < deadline) {
 			if (waitMs !== undefined) await clock.sleep(Math.min(pause, deadline - clock.now()), signal);
 			const isLastPoll = clock.now() >= deadline;
 			await this.pollForEnd(isLastPoll);
@@ -131,7 +131,7 @@ export class Processing {
 
 	/** Reports the documents whose processing has not ended. */
 	private reportUnfinished(): void {
-		for (const id of this.started) {
+		for (const id of this.toPoll) {
 			// A document that the server did not queue, and that no poll has shown, may not be in process at all.
 			const isUnseen = this.notQueued.get(id) === NO_PROGRESS;
 			if (this.failure && isUnseen) this.reportNotStarted([id]);
@@ -146,7 +146,7 @@ export class Processing {
 	 * `unfinished`: number of documents whose processing has not ended. 0 after a failure.
 	 */
 	get result() {
-		const { allStarted, failure, hasNoRoute, started } = this;
+		const { allStarted, failure, hasNoRoute, toPoll: started } = this;
 		return { failure, hasNoRoute, allStarted, unfinished: failure ? 0 : started.size };
 	}
 
@@ -205,8 +205,9 @@ export class Processing {
 			const isQueued = queued.has(id.toLowerCase());
 			if (isQueued) this.notQueued.delete(id);
 			else this.notQueued.set(id, NO_PROGRESS);
+			// Without `waitMs`, a queued document needs no poll. A document that was not queued is always polled.
 			if (isQueued && this.waitMs === undefined) this.report(id, { state: 'running' });
-			else this.started.add(id);
+			else this.toPoll.add(id);
 		}
 		this.pollWhenDue();
 	}
@@ -219,11 +220,11 @@ export class Processing {
 	 * @returns the failure of a poll, if any
 	 */
 	private async poll(pollsAll = false): Promise<Failure | undefined> {
-		for (const ids of chunk([...this.started], IDS_PER_ADDRESS)) {
+		for (const ids of chunk([...this.toPoll], IDS_PER_ADDRESS)) {
 			const { statuses, failure } = await fetchStatuses(ids, this.routes);
 			if (failure || this.routes.signal?.aborted) return failure;
 			for (const id of ids) this.recordStatus(id, statuses.get(id.toLowerCase()));
-			const areLastUnfinished = ids.slice(-IDS_PER_START).every((id) => this.started.has(id));
+			const areLastUnfinished = ids.slice(-IDS_PER_START).every((id) => this.toPoll.has(id));
 			this.pause = areLastUnfinished ? longerPause(this.pause) : FIRST_PAUSE_MS;
 			if (areLastUnfinished && !pollsAll) break;
 		}
@@ -247,7 +248,7 @@ export class Processing {
 
 	/** Lets a document be started once more, because the server did not begin. `restarted` limits this to once. */
 	private restart(id: string): void {
-		this.started.delete(id);
+		this.toPoll.delete(id);
 		this.notQueued.delete(id);
 		this.restarted.add(id);
 		this.pending.push(id);
@@ -268,7 +269,7 @@ export class Processing {
 	}
 
 	private reportEnd(id: string, end: ProcessedFact['lastState']): void {
-		for (const ids of [this.started, this.notQueued, this.restarted]) ids.delete(id);
+		for (const ids of [this.toPoll, this.notQueued, this.restarted]) ids.delete(id);
 		this.report(id, end);
 	}
 

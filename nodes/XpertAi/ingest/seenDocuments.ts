@@ -64,7 +64,7 @@ export class SeenDocuments<State extends string> {
 	/** Finds the slot of an ID, or else the empty slot where it belongs. The number of slots is a power of two. */
 	private slotOf(words: IdWords): number {
 		const lastSlot = this.slots.length - 1;
-		let slot = hashOf(words) & lastSlot;
+		let slot = slotHash(words) & lastSlot;
 		while (this.slots[slot] !== EMPTY && !this.isAt(slot, words)) slot = (slot + 1) & lastSlot;
 		return slot;
 	}
@@ -77,8 +77,8 @@ export class SeenDocuments<State extends string> {
 	}
 }
 
-/** Returns a hash with well distributed bits. */
-function hashOf(words: IdWords): number {
+/** Returns a hash of an ID with well distributed bits, to choose its slot. */
+function slotHash(words: IdWords): number {
 	let mixed = 0;
 	for (const word of words) mixed = Math.imul((mixed ^ word) >>> 0, MIX);
 	return mixed ^ (mixed >>> 16);

@@ -116,7 +116,7 @@ export const changedArguments = z.record(id, freeForm);
 
 /** The request bodies that start a run, by kind of run. */
 export const runBodies = {
-	message: bodyWith(
+	message: bodySchema(
 		{
 			action: z.literal('send'),
 			message: openObject({
@@ -129,7 +129,7 @@ export const runBodies = {
 		},
 		{ assistant_id: id },
 	),
-	decision: bodyWith({
+	decision: bodySchema({
 		action: z.literal('resume'),
 		target: freeForm,
 		/** A rejection must not have a `payload`. With a payload, even null, the server executes the rejected call. */
@@ -138,9 +138,9 @@ export const runBodies = {
 		patch: openObject({ toolCalls: z.array(openObject({ id, args: freeForm })) }).optional(),
 	}),
 	/** Requests a new answer to the last message of the thread. */
-	retry: bodyWith({ action: z.literal('retry'), source: freeForm }),
+	retry: bodySchema({ action: z.literal('retry'), source: freeForm }),
 };
 
-function bodyWith<Input extends z.ZodRawShape>(input: Input, more: z.ZodRawShape = {}) {
+function bodySchema<Input extends z.ZodRawShape>(input: Input, more: z.ZodRawShape = {}) {
 	return openObject({ input: openObject(input), context: freeForm.optional(), ...more });
 }

@@ -19,7 +19,7 @@ export function utcText(raw: unknown): unknown {
 	const text = isoText(raw);
 	const wasConverted = text !== raw;
 	if (typeof text !== 'string' || !(wasConverted || LUXON_TEXT.test(text))) return raw;
-	// Returns an error for an impossible date, such as a day of a 13th month.
+	// `attempt` returns an error for an impossible date, such as a day of a 13th month.
 	const utc = attempt(() => new Date(text).toISOString());
 	return typeof utc === 'string' ? utc : raw;
 }

@@ -35,7 +35,7 @@ export class MissingPart {
  *
  * @param evaluate evaluates an n8n expression with braces
  * @returns the value that n8n computes for the whole expression; `MissingPart` if a part is missing, or if all parts
- * beside other text are blank
+ * are blank. A single part that is alone may be blank (see `MissingPart.isAlone`), unless `everyPart` is set.
  */
 export function identityValue(
 	template: Template,

@@ -176,8 +176,8 @@ async function readStream(run: RunClient, streamId: string, events: RunEvents): 
 }
 
 /**
- * Polls the run record while no events arrive. Closes the stream if the record shows no active run, or cannot be read for
- * a permanent reason.
+ * Polls the run record while no events arrive. Closes the stream if the record shows that the run has ended, or cannot be
+ * read for a permanent reason.
  */
 async function closeWhenEnded(
 	run: RunClient,

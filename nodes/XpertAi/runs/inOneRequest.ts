@@ -239,7 +239,7 @@ function messagesOfRun({ intent, before }: Waited, state: ThreadState): ThreadMe
 	const wasThereBefore = messagesOf(before).some(
 		({ id }) => id !== undefined && id === question.id,
 	);
-	// With attached files, the message contains more text than the question. `values.input` is the question alone.
+	// With attached files, `question` contains more than the text that was sent. `values.input` is only the sent text.
 	const hasOwnText = [state.values?.input, textOf(question.content)].includes(text);
 	return hasOwnText && !wasThereBefore ? answers : [];
 }

@@ -92,7 +92,10 @@ function firstRunIsActive(runId: string) {
 	return failed('The first question of this thread has not ended', advice);
 }
 
-/** Prepares a decision on the waiting run. Returns a failed result if nothing waits for a decision. */
+/**
+ * Prepares a decision on the waiting run. Returns a failed result if the node must not send the decision: nothing waits,
+ * the run was cancelled, a changed call does not wait, or the conversation is busy or cannot be read.
+ */
 async function planDecision(
 	run: Run,
 	body: RunBody,

@@ -9,7 +9,7 @@ import type { Intent, RunBody } from './runBody';
 /** A client for one run, with the IDs and the facts of this run. */
 export type RunClient = Client & RunIds & Pick<Run, 'facts'>;
 
-/** A run to start, with its settings. */
+/** A run of this node, with its settings and the client for its requests. The server's record of a run is `RunRecord`. */
 export interface Run extends Client {
 	threadId: string;
 	/** What is known about the run so far. The output and the error contain these facts. */

@@ -41,7 +41,7 @@ interface PassageNumbers {
 	 * Returns the number of the passage that a URL points to, and assigns it at the first link. Undefined if the URL does
 	 * not point to a passage.
 	 */
-	numberOf: (url: string) => number | undefined;
+	assignNumber: (url: string) => number | undefined;
 }
 
 /** Rewrites the links to sources in a text. Both the text and a single link can arrive in several pieces. */
@@ -59,7 +59,7 @@ export class Citations {
 	/** Returns a text with its links in the chosen style. Adds the numbers of the linked passages to `cited`. */
 	rewrite(text: string) {
 		return text.replace(LINK, (link, space: string, label = '', linked?: string, bare?: string) => {
-			const number = this.sources.numberOf(linked ?? bare ?? '');
+			const number = this.sources.assignNumber(linked ?? bare ?? '');
 			if (number !== undefined) this.cited.add(number);
 			if (this.style === 'asWritten') return link;
 			const documentName = number !== undefined && MARKER.test(label) ? '' : label;

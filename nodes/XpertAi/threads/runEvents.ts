@@ -38,7 +38,7 @@ const partSchema = z
 /** A text, a tool call or another part of an answer. */
 export type Part = z.infer<typeof partSchema>;
 
-const eventData = z.object({
+const eventDataSchema = z.object({
 	/** `category` is `workflow` for a workflow step. */
 	...eachOf(lenientText, 'id', 'agentKey', 'category', 'parentId', 'title', 'status', 'error'),
 	...eachOf(lenientNumber, 'tokens', 'inputTokens', 'outputTokens'),
@@ -46,7 +46,7 @@ const eventData = z.object({
 	operation: z.object({ tasks: lenientList }).optional().catch(undefined),
 });
 
-type EventData = z.infer<typeof eventData>;
+type EventData = z.infer<typeof eventDataSchema>;
 
 const eventSchema = z.object({ type: z.string(), event: lenientText, data: z.unknown() });
 
@@ -129,7 +129,7 @@ export class RunEvents {
 		this.hasBeginning ??= event.event === 'on_conversation_start';
 		if (event.type === 'complete') this.isComplete = true;
 		if (event.type === 'message') this.readPart(event.data);
-		if (event.event) this.applyEvent(event.event, eventData.safeParse(event.data).data);
+		if (event.event) this.applyEvent(event.event, eventDataSchema.safeParse(event.data).data);
 		return hasNewId;
 	}
 
@@ -166,6 +166,7 @@ export class RunEvents {
 		const { tool_calls: calls, tool_call_id: callId, content } = message;
 		if (typeof callId === 'string')
 			this.readPart(component(callId, { status: 'success', output: textOf(content) }));
+		// Each message of the assistant has the list `tool_calls`, which may be empty. Other messages have none.
 		if (!Array.isArray(calls)) return;
 		const { output: text, parts } = parseReply(content);
 		// Without an ID, `append` would join this text to the previous message.

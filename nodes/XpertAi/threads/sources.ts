@@ -124,7 +124,7 @@ export class Sources {
 	 *
 	 * @returns undefined if the URL is not a link to a passage
 	 */
-	numberOf(url: string): number | undefined {
+	assignNumber(url: string): number | undefined {
 		const linked = passageAt(url);
 		if (!linked) return undefined;
 		const { chunkId } = linked;

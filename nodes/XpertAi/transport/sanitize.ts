@@ -9,8 +9,8 @@ const MAX_LENGTH = 500;
 export interface Redact {
 	(words: string): string;
 	/**
-	 * Redacts only the token of the credential. Used for the results of tools, because workflows need all other text
-	 * unchanged. Default: the function itself.
+	 * Redacts only the token of the credential. Used for the inputs and outputs of tools, because workflows need all other
+	 * text unchanged. Default: the function itself.
 	 */
 	token?: (text: string) => string;
 }
@@ -36,8 +36,9 @@ export const titleOf = (page: string): string | undefined =>
 	/<title[^<>]*>([^<]*)<\/title>/i.exec(page.slice(0, READ_LENGTH))?.[1]?.trim();
 
 /**
- * Returns a function that redacts a token in a text, in any of its `spellings`. If the token is found only after single
- * characters are decoded (see `decode`), the text is returned decoded. Takes time linear in the length of the text.
+ * Returns a function that redacts a token in a text, in any of its `spellings`, and other tokens after `Bearer`. Its
+ * property `token` redacts only the token itself (see `Redact`). If the token is found only after single characters are
+ * decoded (see `decode`), the text is returned decoded. Takes time linear in the length of the text.
  */
 export function redactor(token: string): Redact {
 	const pattern = new RegExp(spellings(token).map(escapeRegExp).join('|') || '(?!)', 'gi');
@@ -163,7 +164,10 @@ const isToolKey = (key: string, { type, tool_call_id: callId }: Record<string, u
 /** Whether a text is the output of a tool that failed. */
 const isToolError = (key: string, text: string) => key === 'output' && text.startsWith('Error: ');
 
-/** Matches the backslashes that JSON writes before a character, even if it is encoded up to three times. */
+/**
+ * Matches the backslashes that JSON writes before a quote, a backslash or a slash. Also matches those in a text that was
+ * encoded up to three times.
+ */
 const ESCAPE = /\\{1,4}(?=["\\/])/g;
 
 /** Matches one character that was encoded up to three times for JSON, a URL or HTML. */

@@ -13,13 +13,13 @@ import {
 /* The imports are dynamic, so a process that only displays the node does not load the code of these operations. */
 
 /** Returns the `execute` of the operations "Ask and Wait", "Start Run", "Decide" and "Answer Again". */
-const executesAsking =
+const newExecuteAsking =
 	(kind: RunKind, then: 'wait' | 'leave' = 'wait'): CodedOperation['execute'] =>
 	async (execution) =>
 		await (await import('./run/execute')).executeAsking(execution, kind, then);
 
 /** Returns the `execute` of the operations "Get Run", "Wait for Run" and "Cancel Run". */
-const executesById =
+const newExecuteById =
 	(operation: OperationById): CodedOperation['execute'] =>
 	async (execution) =>
 		await (await import('./run/executeById')).executeById(execution, operation);
@@ -35,7 +35,7 @@ const operations: Array<Omit<CodedOperation, 'endpoint'>> = [
 		builderHint:
 			'Ends in one item; with "status": "completed", "output" is the answer. Behind a Chat Trigger each visitor has a conversation of their own. Nothing has to be created before.',
 		fields: runFields,
-		execute: executesAsking('message'),
+		execute: newExecuteAsking('message'),
 	},
 	{
 		value: 'start',
@@ -45,7 +45,7 @@ const operations: Array<Omit<CodedOperation, 'endpoint'>> = [
 		builderHint:
 			'For runs that take minutes: its runId and threadId go to Wait for Run, to Get Run after a Wait node, or the Xpert AI Trigger starts another workflow when it has ended.',
 		fields: startFields,
-		execute: executesAsking('message', 'leave'),
+		execute: newExecuteAsking('message', 'leave'),
 	},
 	{
 		value: 'getRun',
@@ -53,7 +53,7 @@ const operations: Array<Omit<CodedOperation, 'endpoint'>> = [
 		action: 'Get run',
 		description: 'Get the status of a run, and its answer once it has ended',
 		fields: runByIdFields,
-		execute: executesById('getRun'),
+		execute: newExecuteById('getRun'),
 	},
 	{
 		value: 'waitForRun',
@@ -61,7 +61,7 @@ const operations: Array<Omit<CodedOperation, 'endpoint'>> = [
 		action: 'Wait for run',
 		description: 'Wait until a run has ended, and get its answer',
 		fields: runByIdFields,
-		execute: executesById('waitForRun'),
+		execute: newExecuteById('waitForRun'),
 	},
 	{
 		value: 'cancelRun',
@@ -69,7 +69,7 @@ const operations: Array<Omit<CodedOperation, 'endpoint'>> = [
 		action: 'Cancel run',
 		description: 'Cancel a running run',
 		fields: cancelFields,
-		execute: executesById('cancelRun'),
+		execute: newExecuteById('cancelRun'),
 	},
 	{
 		value: 'decide',
@@ -80,7 +80,7 @@ const operations: Array<Omit<CodedOperation, 'endpoint'>> = [
 		builderHint:
 			'Only for a thread whose run came out with "status": "interrupted", or that the trigger gave as waiting. Ask a person first.',
 		fields: decideFields,
-		execute: executesAsking('decision'),
+		execute: newExecuteAsking('decision'),
 	},
 	{
 		value: 'retry',
@@ -89,7 +89,7 @@ const operations: Array<Omit<CodedOperation, 'endpoint'>> = [
 		fallback: 'E4',
 		description: 'Answer the last message of a thread again, in place of the earlier answer',
 		fields: retryRunFields,
-		execute: executesAsking('retry'),
+		execute: newExecuteAsking('retry'),
 	},
 ];
 

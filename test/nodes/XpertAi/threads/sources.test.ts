@@ -107,7 +107,7 @@ describe('the sources of a run', () => {
 	it('are each there once, numbered by their first citation, and the uncited after', () => {
 		const sources = new Sources();
 		sources.add([passage('a'), { ...passage('b'), score: 1 }]);
-		expect(['c', 'b', 'c'].map((id) => sources.numberOf(link(id)))).toEqual([1, 2, 1]);
+		expect(['c', 'b', 'c'].map((id) => sources.assignNumber(link(id)))).toEqual([1, 2, 1]);
 		sources.add([{ ...passage('b'), score: 2 }, passage('c'), passage('d')]);
 		const list = sources.list(new Set([2]));
 		expect(list.map(({ chunkId, cited }) => [chunkId, cited])).toEqual([
@@ -150,7 +150,7 @@ describe('the sources of a run', () => {
 	it('are told by the ids in a link, not by its own number', () => {
 		const sources = new Sources();
 		sources.add([passage('a'), passage('b')]);
-		expect(sources.numberOf(link('b'))).toBe(1);
+		expect(sources.assignNumber(link('b'))).toBe(1);
 		expect(sources.list(new Set([1]))).toMatchObject([
 			{ chunkId: 'b', cited: true },
 			{ chunkId: 'a' },
@@ -161,8 +161,8 @@ describe('the sources of a run', () => {
 		const earlier = { ...passage('old'), documentName: 'old.md' };
 		const sources = new Sources([passage('other'), earlier]);
 		sources.add([passage('a')]);
-		expect(sources.numberOf(link('old'))).toBe(1);
-		expect(sources.numberOf(link('unknown', 'd2'))).toBe(2);
+		expect(sources.assignNumber(link('old'))).toBe(1);
+		expect(sources.assignNumber(link('unknown', 'd2'))).toBe(2);
 		expect(sources.list(new Set([1]))).toEqual([
 			{ number: 1, ...earlier, cited: true },
 			{ number: 2, knowledgebaseId: 'k', documentId: 'd2', chunkId: 'unknown', cited: false },
@@ -172,6 +172,6 @@ describe('the sources of a run', () => {
 
 	it.each(['', 'xpert://', 'xpert://knowledgebase/chunk?chunkId=a', 'xpert://file?id=1'])(
 		'are none for the address "%s"',
-		(url) => expect(new Sources().numberOf(url)).toBeUndefined(),
+		(url) => expect(new Sources().assignNumber(url)).toBeUndefined(),
 	);
 });

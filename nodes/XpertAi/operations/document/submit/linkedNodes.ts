@@ -160,8 +160,8 @@ export function otherMirrorText(item: Item): string | undefined {
 }
 
 /**
- * Finds a node that mirrors the same source below a parent of this node. Leaves out a node if both get all their items
- * from this parent, and `haveSameItems` is true.
+ * Finds a node below a parent of this node that mirrors the same source. Leaves out a node if it and this node get all
+ * their items from this parent, and `haveSameItems` is true.
  */
 function mirrorOnOtherBranch(
 	{ context, node: own }: Item,
@@ -184,8 +184,8 @@ function mirrorOnOtherBranch(
 }
 
 /**
- * Whether all items of a node come through `parent`. Older versions of n8n do not tell which parents are direct: then
- * false if `parent` has parents itself.
+ * Whether all items of a node come through `parent`. Older versions of n8n return all parents
+ * instead of the direct ones. There, the result is false if `parent` has parents itself.
  */
 function getsAllFrom(context: IExecuteFunctions, name: string, parent: string): boolean {
 	const below = map(context.getChildNodes(parent), 'name');

@@ -149,10 +149,11 @@ export class SourceOutcomes {
 	private handleProcessed(fact: Processed): void {
 		const { id, lastState } = fact;
 		const report = this.contents.reportOf(id);
-		const isFailed =
+		// With `failure`, the processing could not be started. Then the memory keeps the content.
+		const hasEndedUnprocessed =
 			lastState.state !== 'finish' && lastState.state !== 'running' && !lastState.failure;
 		// This run sends the document again, so its failure is not reported.
-		if (isFailed && this.startedNow.has(id.toLowerCase()))
+		if (hasEndedUnprocessed && this.startedNow.has(id.toLowerCase()))
 			return this.memory?.known.forgetContent(id);
 		this.reportIfStartedNow(id);
 		this.submission.add({ ...fact, report });
@@ -161,6 +162,6 @@ export class SourceOutcomes {
 		if (report?.outcome) this.contents.release(id, report);
 		// Without a route for processing, a server processes documents when it stores them.
 		if (lastState.state === 'finish' || lastState.hasNoRoute) this.memory?.known.markProcessed(id);
-		else if (lastState.isStuck || isFailed) this.memory?.known.forgetContent(id);
+		else if (lastState.isStuck || hasEndedUnprocessed) this.memory?.known.forgetContent(id);
 	}
 }

@@ -123,7 +123,10 @@ export class SourceRun {
 		this.outcomes.reportStartedNowAsUnchanged();
 	}
 
-	/** Whether the processing could not be started or followed. */
+	/**
+	 * Whether the processing could not be started or followed. False if the server has no route for processing, because it
+	 * then processes documents when it stores them.
+	 */
 	get isProcessingBroken(): boolean {
 		const { failure, hasNoRoute } = this.processing?.result ?? {};
 		return failure !== undefined && !hasNoRoute;

@@ -15,7 +15,7 @@ import { sentences } from './textHelpers';
  * Marks failures as `unanswered` until a server answers. A 404 of a proxy or an unrelated server does not count as an
  * answer. The node gives up early on `unanswered` failures. A wrong Base URL is therefore reported quickly.
  */
-function markUnanswered(send: Send): Send {
+function sendMarkingUnanswered(send: Send): Send {
 	let hasAnswered = false;
 	return async (request) => {
 		const outcome = await send(request);
@@ -53,7 +53,7 @@ export class Submission {
 		private readonly reader: (item: Item) => ItemDocuments = readDocuments,
 	) {
 		const { send } = first.connection;
-		this.send = outermostMode(first.context) === 'manual' ? markUnanswered(send) : send;
+		this.send = outermostMode(first.context) === 'manual' ? sendMarkingUnanswered(send) : send;
 		this.signal = first.context.getExecutionCancelSignal();
 		this.circuitBreaker = new CircuitBreaker(settings.stopAfterFailures);
 		if (settings.linkedNodesHint) this.addHint(settings.linkedNodesHint);

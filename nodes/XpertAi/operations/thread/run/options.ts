@@ -137,7 +137,7 @@ const title = textField(
 	'Title of a new conversation; the start of the message without it',
 );
 
-const filterValues = typedRowsField(
+const filterValuesField = typedRowsField(
 	'filterValues',
 	'Values for Filters',
 	'Values that filters of the assistant take, by the keys that Assistant: Get shows. Put them into the Conversation Key as well, as earlier answers stay in the history. In the tool of an agent, values that the model chooses protect nothing.',
@@ -180,7 +180,7 @@ export const runOptions: INodeProperties = optionsField([
 	...shownFor(WAITING_OPERATIONS, [deadline]),
 	...shownFor([...ASKING_OPERATIONS, 'waitForRun'], [whenGivenUp]),
 	...shownFor(SENDING_OPERATIONS, [additionalFieldsJson]),
-	...shownFor(['run', 'start'], [attachments, filterValues, title]),
+	...shownFor(['run', 'start'], [attachments, filterValuesField, title]),
 	...shownFor(['decide'], [changedArgumentsField]),
 ]);
 

@@ -73,7 +73,10 @@ export async function textContent(
 	return { ...taken.asFile(() => encoded(decodedChunks(item, field, encoding))), hadNul };
 }
 
-/** Reads the content of a file that is not text. Without `digest`, reads no more of a large file than is needed. */
+/**
+ * Reads the content of a file that is not text. Without `digest`, stops reading a file that is too large to keep in memory,
+ * because the upload reads it again.
+ */
 export async function otherContent(
 	{ item, field, pieces }: OpenFile,
 	digest?: Hash,

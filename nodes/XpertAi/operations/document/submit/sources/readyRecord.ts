@@ -76,7 +76,8 @@ export function withTextSplitter(record: DocumentRecord): DocumentRecord {
 	const { chunkSize, chunkOverlap, delimiter } = parserConfig;
 	// The default overlap is too large for small chunks.
 	const fittingOverlap = chunkSize && Math.min(CHUNK_OVERLAP, Math.floor(chunkSize / 5));
-	// `separators` is a comma-separated list with escaped line breaks and tabs.
+	// `delimiter` is a list separated by spaces. `separators` is a list separated by commas, with escaped line breaks and
+	// tabs, so it cannot hold a delimiter with a comma.
 	const separators = (delimiter ?? '')
 		.split(' ')
 		.filter((one) => one !== '' && !one.includes(','))
