@@ -250,7 +250,9 @@ describe('What Is Gone: Disable It', () => {
 		const tooMuch = { ...DISABLE, versions: { a: '2' }, options: { maxGonePercent: 20 } };
 		const { error } = await find('ab', tooMuch);
 		expect(error?.message).toContain('Nothing was disabled: 2 of 4 documents');
-		expect(error?.description).toMatch(/^Missing are for example c\.md, d\.md\. If they/);
+		expect(error?.description).toMatch(
+			/^Missing are for example c\.md, d\.md\. If another node brings them, give each node a "Source Name" of its own\. If they/,
+		);
 		const { outputs } = await find('ab', tooMuch, { onError: 'continueErrorOutput' });
 		expect(outputs.map((items) => items.length)).toEqual([1, 1]);
 	});
@@ -264,7 +266,7 @@ describe('What Is Gone: Disable It', () => {
 			'Nothing was disabled: none of 4 known documents is in this run, whose keys differ from those before',
 		);
 		expect(error?.description).toMatch(
-			/^Before, for example: [a-d], [a-d], [a-d]; now: drive\/a, drive\/b, drive\/c\. Compare "Document Key" here and in the other node of this source, with the keys of earlier runs\. If the keys are meant to be new, Document: Disable takes the old documents out, by their old keys and the same "Source Name"\./,
+			/^Before, for example: [a-d], [a-d], [a-d]; now: drive\/a, drive\/b, drive\/c\. If another node brings the others, give each node a "Source Name" of its own\. Compare "Document Key" here and in the other node of this source, with the keys of earlier runs\. If the keys are meant to be new, Document: Disable takes the old documents out, by their old keys and the same "Source Name"\./,
 		);
 		expect(error?.description).not.toContain('100');
 		expect(found()).toBe('abcd');

@@ -173,7 +173,7 @@ describe('what is there is taken as it is called', () => {
 describe('a version', () => {
 	const field = (documentVersion: string) => ({ documentSettings: { documentVersion } });
 
-	const missing = (count: number, meaning = 'Their content was compared.') =>
+	const missing = (count: number, meaning = 'Until you correct it, content is compared.') =>
 		`${count} document${count === 1 ? ' was' : 's were'} without a version: "Document Version" gave nothing. ${meaning}`;
 
 	it.each<[string, string, IDataObject]>([
@@ -218,7 +218,7 @@ describe('a version', () => {
 		const result = await run([record('a', '2026-01-31T00:00:00.000Z'), record('b', 'null')]);
 		expect(column(result.items, 'outcome')).toEqual(['unchanged', 'unchanged']);
 		expect(hintsOf(result)).toContain(
-			'1 document was without a version: "Version Field" gave nothing. Their content was compared.',
+			'1 document was without a version: "Version Field" gave nothing. Until you correct it, content is compared.',
 		);
 	});
 
@@ -232,7 +232,7 @@ describe('a version', () => {
 		const items = [1, 2, 3].map((id) => ({ ...json, id }));
 		const result = await find(version, items);
 		expect(result.items).toHaveLength(3);
-		expect(hintsOf(result)).toContain(missing(3, 'They pass.'));
+		expect(hintsOf(result)).toContain(missing(3, 'Until you correct it, they pass.'));
 	});
 
 	const FIXED =
@@ -320,7 +320,7 @@ describe('Metadata Rows', () => {
 	});
 
 	const leftOut = (count: number) =>
-		`Values of Metadata or Metadata Rows that were left out: ${count}. Their expression, or a part of it, gave nothing.`;
+		`Values of Metadata or Metadata Rows whose expression gave nothing: ${count}. Left out, so filters miss them: correct it.`;
 
 	it('leave out a value that lacks a part, which a hint counts', async () => {
 		const parameters = rows(
@@ -334,6 +334,15 @@ describe('Metadata Rows', () => {
 			expect.arrayContaining([expect.stringMatching(/k[0-3]/)]),
 		);
 		expect(hintsOf(result)).toContain(leftOut(3));
+	});
+
+	it('are named where no item has a value for them, as where a column is misspelt', async () => {
+		const parameters = rows('={{ $json.departement }}', '={{ $json.team }}', 'fixed');
+		const items = [{ team: 'a' }, { team: null }];
+		const hint = 'Metadata Rows without a value in any item: k0. Filters miss them.';
+		expect(hintsOf(await night(parameters, items))).toContain(hint);
+		const given = await night(parameters, [...items, { departement: 'Sales' }]);
+		expect(hintsOf(given).join()).not.toContain('Metadata Rows');
 	});
 
 	it('and Metadata itself count where its expression gives nothing', async () => {

@@ -64,7 +64,7 @@ it('shards of a source are remembered apart, and have the same IDs in any of the
 
 describe('a source that gets a name', () => {
 	const twice = (count: string) =>
-		`${count} also found without a Source Name. Document: Disable takes them out.`;
+		`${count} also found without a Source Name. Document: Disable with an empty Source Name takes those out.`;
 	/** Takes out what was stored under keys without the name of a source. */
 	const disableUnnamed = async (names: string) =>
 		await fixture.run(
@@ -127,16 +127,16 @@ it('a source whose documents were stored before it was remembered is told once h
 			}),
 		).join();
 	expect(await mirror()).toContain(
-		'2 documents were stored before this source was remembered: what is gone may be found.,If another node stores them, this one replaces them: give each node a Source Name.',
+		'2 documents were stored before this source was remembered. If others have left it, Document: Disable takes those out.,If another node stores them, this one replaces them: give each node a Source Name.',
 	);
 	expect(await mirror()).not.toMatch(/before this source|another node|Notes from before/);
 });
 
 describe('what the first run with a memory finds', () => {
 	const BEFORE =
-		'2 documents were stored before this source was remembered: what is gone may be found.';
+		'2 documents were stored before this source was remembered. If others have left it, Document: Disable takes those out.';
 	const TWICE =
-		'2 documents were also found without a Source Name. Document: Disable takes them out.';
+		'2 documents were also found without a Source Name. Document: Disable with an empty Source Name takes those out.';
 	/** Two documents are stored without a memory, with and without a name. */
 	beforeEach(async () => {
 		for (const source of ['', 'x']) await night(source, 'ab', { parameters: { mode: 'all' } });

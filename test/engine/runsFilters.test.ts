@@ -102,7 +102,7 @@ describe('a value for the filter of a tool', () => {
 		expect(output).toContain(MISSING);
 		expect(filter).toEqual({ status: 'notSearched', hitCount: 0, reason: MISSING });
 		expect(hints).toEqual([
-			`A search found nothing: ${MISSING} Give it in "Values for Filters", and ask anew.`,
+			`A search found nothing: ${MISSING} Give it in "Values for Filters" (Key without "human."), and ask anew.`,
 		]);
 	});
 
@@ -195,7 +195,9 @@ describe('a value for the filter of a step', () => {
 		const assistant = putStep(fixture.sandbox, BY_HUMAN);
 		const { error } = await asks(assistant);
 		expect(error?.message).toContain(MISSING);
-		expect(error?.description).toContain('Give it in "Values for Filters", and ask anew.');
+		expect(error?.description).toContain(
+			'Give it in "Values for Filters" (Key without "human."), and ask anew.',
+		);
 	});
 
 	it('on a field that the knowledgebase does not know lets the run fail, and the error says so', async () => {
@@ -212,7 +214,7 @@ describe('values that do not count', () => {
 		const { filter, hints } = await asks(assistant, department('hr'));
 		expect(filter).toEqual({ status: 'not_applied', hitCount: 3 });
 		expect(hints).toEqual([
-			'Values for filters were given, but a search had no filter: the assistant was not built for it.',
+			'Values for filters were given, but a search had no filter: give it one on the server, in the assistant.',
 		]);
 	});
 

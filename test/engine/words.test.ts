@@ -41,15 +41,20 @@ const NAME_EXISTS = { statusCode: 400, message: 'Name Exist' };
 
 describe('what to do after a failure', () => {
 	it.each<[string, INodeParameters, { statusCode: number; message: string } | undefined, string]>([
-		['a search without an assistant', store('searchItems'), BROKEN, 'They take no filter.'],
+		[
+			'a search without an assistant',
+			store('searchItems'),
+			BROKEN,
+			'Xpert AI servers take no "filter".',
+		],
 		[
 			'a search below an unknown assistant',
 			store('searchItems'),
 			{ statusCode: 400, message: 'The Xpert creator is required' },
 			'Take it from Assistant: Get Many.',
 		],
-		['that search', store('searchItems'), BROKEN, '"Namespace Prefix" begins with the ID'],
-		['a namespace', store('createNamespace'), BROKEN, '"Prefix" begins with the ID of an'],
+		['that search', store('searchItems'), BROKEN, 'Begin "Namespace Prefix" with the ID'],
+		['a namespace', store('createNamespace'), BROKEN, 'Begin "Prefix" with the ID of an'],
 		[
 			'a key that may not count',
 			{ resource: 'assistant', operation: 'count' },

@@ -127,7 +127,7 @@ async function planDecision(
 function changesNotWaiting(calls: unknown[]) {
 	const shown = compact(calls.map((id) => isString(id) && sanitize(id)));
 	if (shown.length > 0) {
-		const advice = `Nothing was decided. Waiting: ${shown.join(', ')}.`;
+		const advice = `Nothing was decided. Name each call by its callId in "interrupt". Waiting: ${shown.join(', ')}.`;
 		return failed('"Changed Arguments" names a call that does not wait', advice);
 	}
 	return failed(

@@ -168,7 +168,10 @@ export function stillBusy(blocking?: RunRecord, silentMs = 0, cancelledRun?: str
 	const cancelled = cancelledRun ? `The silent run ${cancelledRun} was cancelled. ` : '';
 	const silence = `, without a sign for ${Math.round(silentMs / 1000)} s`;
 	const what = `Another run was still active on the thread${describeRun(blocking, silence)}`;
-	return { ...timedOut(what, cancelled + HANGING_ADVICE), cancelledRun };
+	return {
+		...timedOut(what, `${cancelled}Wait, or raise "Deadline (Minutes)". ${HANGING_ADVICE}`),
+		cancelledRun,
+	};
 }
 
 /** Names the other run in a message. Empty if the run is unknown. */

@@ -19,7 +19,7 @@ export interface Row {
 /** Functions that return the value of a row whose content is empty or missing. `undefined` leaves out the row. */
 interface EmptyRowHandlers {
 	/** Also called if `content` is an expression of one part that gives `null` or `undefined`. */
-	whenEmpty: () => unknown;
+	whenEmpty: (key: string) => unknown;
 	/** Called if a part of any other expression in `content` has no value. */
 	whenMissing: (missing: MissingPart, key: string) => unknown;
 }
@@ -39,7 +39,7 @@ export function valuesOfRows(
 ): FieldValues {
 	const values = new Map<string, unknown>();
 	const valueOf = (key: string, { type = 'string', content = '' }: Row): unknown => {
-		if (content === '' || isEmptyPart(content)) return whenEmpty();
+		if (content === '' || isEmptyPart(content)) return whenEmpty(key);
 		if (content instanceof MissingPart) return whenMissing(content, key);
 		return convertContent(item, rowName(key, label), type, content);
 	};

@@ -32,7 +32,7 @@ export const EVERY_ELEMENT: IdentityOptions = { everyPart: true };
  */
 export const namespaceAdvice = (displayName: string, further = ''): StatusAdvice => ({
 	400: `The server knows no assistant with the ID that begins "${displayName}". Take it from Assistant: Get Many.`,
-	500: `On Xpert AI servers "${displayName}" begins with the ID of an assistant that has an embedding model.${further}`,
+	500: `Begin "${displayName}" with the ID of an assistant that has an embedding model.${further}`,
 });
 
 export const searchItems = declare({
@@ -59,5 +59,5 @@ export const searchItems = declare({
 	},
 	identifying: { namespace_prefix: EVERY_ELEMENT, 'filters.query': {} },
 	paging: { resultsKey: 'items' },
-	statusAdvice: namespaceAdvice('Namespace Prefix', ' They take no filter.'),
+	statusAdvice: namespaceAdvice('Namespace Prefix', ' Xpert AI servers take no "filter".'),
 });

@@ -135,7 +135,7 @@ describe('the words of a result', () => {
 		const result = stillBusy(run, 0, 'silent');
 		expect(result).toMatchObject({ status: 'timedOut', cancelledRun: 'silent' });
 		expect(result.advice).toMatch(
-			/^The silent run silent was cancelled\. If its server was restarted/,
+			/^The silent run silent was cancelled\. Wait, or raise "Deadline \(Minutes\)"\. If its server was restarted/,
 		);
 	});
 });

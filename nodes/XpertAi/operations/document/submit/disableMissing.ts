@@ -158,7 +158,7 @@ async function reportTooMany(
 	const percent = percentage(missing.length, memory.knownCountBefore);
 	const error = first.operationError(
 		`Nothing was disabled: ${tooMany}`,
-		`${allStored(submission)}Missing are for example ${examples}. If they are really gone from the source, set ${label} to ${percent} for one run.`,
+		`${allStored(submission)}Missing are for example ${examples}. If another node brings them, give each node a "${first.labelOf('sourceName')}" of its own. If they are really gone from the source, set ${label} to ${percent} for one run.`,
 	);
 	submission.addSourceError(error);
 }
@@ -205,7 +205,7 @@ async function reportOtherKeys(
 	const examples = [`Before, for example: ${before}`, now.length > 0 && `now: ${now.join(', ')}`];
 	const error = first.operationError(
 		`Nothing was disabled: ${finding}`,
-		`${allStored(submission)}${compact(examples).join('; ')}. ${look}, with the keys of earlier runs. ${newKeys}`,
+		`${allStored(submission)}${compact(examples).join('; ')}. If another node brings the others, give each node a "${first.labelOf('sourceName')}" of its own. ${look}, with the keys of earlier runs. ${newKeys}`,
 	);
 	submission.addSourceError(error);
 }

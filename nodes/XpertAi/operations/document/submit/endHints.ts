@@ -78,7 +78,7 @@ function addProcessingHints(submission: Submission, sourceRuns: SourceRun[]): vo
 	submission.addCountedHint(sumBy(results, 'unfinished'), unfinished);
 }
 
-const IS_COMPARED = 'Their content was compared.';
+const IS_COMPARED = 'Until you correct it, content is compared.';
 
 /**
  * Adds hints about documents without a version, and about a text that all documents have as their version.

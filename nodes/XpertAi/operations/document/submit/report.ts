@@ -123,6 +123,7 @@ export function hintsOf(submission: Submission): string[] {
 		...compact([
 			...replacedHints(submission),
 			...inputHintsInWords(submission.tally),
+			emptyRowsHint(submission.tally),
 			unusedColumnsHint(submission),
 		]),
 	];
@@ -134,6 +135,15 @@ function inputHintsInWords({ inputHints }: Tally): string[] {
 		const { what, meaning } = INPUT_HINTS[kind];
 		return inputHints[kind] > 0 ? `${what}: ${inputHints[kind]}.${meaning}` : [];
 	});
+}
+
+/** Names the rows of Metadata that had a value in no document, e.g. because of a misspelt column. */
+function emptyRowsHint({ metadataRowKeys: { empty, filled } }: Tally): string | undefined {
+	const names = [...empty].filter((key) => !filled.has(key));
+	if (names.length === 0) return undefined;
+	return asHint(
+		`Metadata Rows without a value in any item: ${names.join(', ')}. Filters miss them.`,
+	);
 }
 
 /** Names the columns that match no field. Leaves out columns that an expression of the node uses. */
@@ -157,7 +167,10 @@ function replacedHints({ tally }: Submission): string[] {
 	const documents = counted(replaced, 'document has', 'documents have');
 	const them = replaced === 1 ? 'it' : 'them';
 	const hint = `${documents} the key or ID of a later one, which replaces ${them}: ${names.join(', ')}`;
-	return [asHint(hint), 'Documents that shall all stay need different keys.'];
+	return [
+		asHint(hint),
+		'To keep them all, give each another "Document Key" or "Key Field": a path, address or row ID, not a title.',
+	];
 }
 
 /** The summary line: what this run did, what it found (Find Changes), or what the next run would do (dry run). */

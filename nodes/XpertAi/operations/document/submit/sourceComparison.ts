@@ -15,12 +15,14 @@ import type { Submission } from './submission';
 const MAX_CHECKED = 100;
 const MAX_CHECKED_BYTES = 8 * 1024 * 1024;
 
-const STORED_TWICE = 'also found without a Source Name. Document: Disable takes them out.';
+const STORED_TWICE =
+	'also found without a Source Name. Document: Disable with an empty Source Name takes those out.';
 
 const TWICE_OF_ANOTHER_NODE =
 	'Unless another node stores them: then leave them, and give that node a Source Name as well.';
 
-const STORED_BEFORE = 'stored before this source was remembered: what is gone may be found.';
+const STORED_BEFORE =
+	'stored before this source was remembered. If others have left it, Document: Disable takes those out.';
 
 /** Sources without a name share their keys. */
 const REPLACED_OF_ANOTHER_NODE =

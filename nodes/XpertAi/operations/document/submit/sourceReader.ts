@@ -139,6 +139,9 @@ export class SourceReader {
 		this.contents.recordSeen(document);
 		this.countVersion(found);
 		submission.tally.inputHints.missingMetadata += found.missingMetadata ?? 0;
+		const { empty = [], filled = [] } = found.metadataRowKeys ?? {};
+		for (const key of empty) submission.tally.metadataRowKeys.empty.add(key);
+		for (const key of filled) submission.tally.metadataRowKeys.filled.add(key);
 		return document;
 	}
 

@@ -46,6 +46,8 @@ export const newTally = () => ({
 	replaced: { count: 0, names: [] as string[] },
 	/** The columns that match no field of a document, with Map Automatically. */
 	unusedColumns: new Set<string>(),
+	/** The keys of "Metadata Rows" that were empty, and those that had a value, for at least one document. */
+	metadataRowKeys: { empty: new Set<string>(), filled: new Set<string>() },
 	/** How often each case of `INPUT_HINTS` occurred. */
 	inputHints: mapValues(INPUT_HINTS, () => 0),
 });
@@ -70,8 +72,8 @@ export const INPUT_HINTS = {
 		meaning: ' The server looks for it on its own disk.',
 	},
 	missingMetadata: {
-		what: 'Values of Metadata or Metadata Rows that were left out',
-		meaning: ' Their expression, or a part of it, gave nothing.',
+		what: 'Values of Metadata or Metadata Rows whose expression gave nothing',
+		meaning: ' Left out, so filters miss them: correct it.',
 	},
 	hadNul: {
 		what: 'Documents with characters that cannot be stored (U+0000)',

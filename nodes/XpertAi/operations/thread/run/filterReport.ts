@@ -94,7 +94,8 @@ export const filterAdvice = (reason = '') =>
 const FILTER_ADVICE: Record<string, string> = {
 	"Required fixed-filter variable 'env":
 		'Only the filter of a step takes it: {"context": {"env": …}} in "Additional Fields (JSON)".',
-	'Required fixed-filter variable': 'Give it in "Values for Filters", and ask anew.',
+	'Required fixed-filter variable':
+		'Give it in "Values for Filters" (Key without "human."), and ask anew.',
 	'Unknown knowledge filter field':
 		'The knowledgebase does not know this field: add it with Knowledgebase: Update, field "Metadata Schema", or correct the filter of the assistant on the server.',
 	"Value type does not match|Filter strings cannot|Field '.*' requires|Value is not allowed for":
@@ -104,7 +105,7 @@ const FILTER_ADVICE: Record<string, string> = {
 /** The hint for each status that shows a problem. */
 const FILTER_HINTS: Partial<Record<FilterReport['status'], string>> = {
 	not_applied:
-		'Values for filters were given, but a search had no filter: the assistant was not built for it.',
+		'Values for filters were given, but a search had no filter: give it one on the server, in the assistant.',
 	dynamic_fallback: 'The server dropped a filter that the model of the assistant had made.',
 	notSearched: 'Values for filters were given, but no knowledge was looked into.',
 };

@@ -17,9 +17,9 @@ export function readAddress(item: Item): InputDocument {
 			url,
 		);
 	const name = item.text(NAME_PARAMETER).trim() || lastPart(new URL(url));
-	const { record, missingMetadata } = readDocumentSettings(item);
+	const { record, ...metadataFacts } = readDocumentSettings(item);
 	const ready = readyRecord(item, { name, fileUrl: url, ...record });
-	return { ...ready, key: unsignedAddress(url), missingMetadata };
+	return { ...ready, key: unsignedAddress(url), ...metadataFacts };
 }
 
 export const stableAddress = (item: Item) => unsignedAddress(identityText(item, 'url'));

@@ -33,7 +33,7 @@ export const RECORD_FIELD_NAMES = {
  * Reads the record fields from Document Settings.
  *
  * @param directory the directory of the document's file, for the setting "Folder From Directory"
- * @returns the record, and the number of metadata values that were left out
+ * @returns the record, and what the document lacks of its metadata
  * @throws NodeOperationError naming the setting
  */
 export function readDocumentSettings(item: Item, directory = '') {
@@ -55,14 +55,16 @@ export function readDocumentSettings(item: Item, directory = '') {
 		...(!isEmpty(parserConfig) && { parserConfig }),
 	};
 	let missingMetadata = isMetadataMissing(item, chosen) ? 1 : 0;
+	const emptyRows: string[] = [];
 	const metadataRows = valuesOfRows(item, 'Metadata Rows', settings.metadataRows, {
-		whenEmpty: () => undefined,
+		whenEmpty: (key) => void emptyRows.push(key),
 		whenMissing: () => void (missingMetadata += 1),
 	});
 	const record = item.check(documentSchemaFor(given), given, RECORD_FIELD_NAMES);
-	if (isEmpty(metadataRows)) return { record, missingMetadata };
+	const metadataRowKeys = { empty: emptyRows, filled: Object.keys(metadataRows) };
+	if (isEmpty(metadataRows)) return { record, missingMetadata, metadataRowKeys };
 	const metadata = { ...record.metadata, ...metadataRows };
-	return { record: { ...record, metadata }, missingMetadata };
+	return { record: { ...record, metadata }, missingMetadata, metadataRowKeys };
 }
 
 /** The folder setting, and below it the directory of the file if "Folder From Directory" is on. */

@@ -9,8 +9,8 @@ export function readFile(item: Item): InputDocument {
 	const field = chosenBinaryField(item);
 	const { fileName, directory = '' } = field.binary;
 	const name = item.text(NAME_PARAMETER).trim() || fileName || field.property;
-	const { record, missingMetadata } = readDocumentSettings(item, directory);
-	return { ...binaryDocument(item, { ...record, name }, field), missingMetadata };
+	const { record, ...metadataFacts } = readDocumentSettings(item, directory);
+	return { ...binaryDocument(item, { ...record, name }, field), ...metadataFacts };
 }
 
 export function pathOfFile(item: Item): string {

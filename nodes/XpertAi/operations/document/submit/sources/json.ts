@@ -40,7 +40,8 @@ function recordReader(item: Item) {
 		const field = `${parameter}: "${label}"`;
 		if (!isFilledText(key) && typeof key !== 'number') {
 			const issue = `names ${quoted(keyPath)}, which this document does not have`;
-			return item.throwIssue({ field, issue });
+			const advice = 'Enter the name of a field that each document has.';
+			return item.throwIssue({ field, issue, advice });
 		}
 		const withoutId = checked.id ? { ...record, id: undefined } : record;
 		return { record: withoutId, key: checkedKey(item, key, field), version, lacksVersion };
@@ -74,7 +75,8 @@ export async function* readRecords(item: Item): AsyncGenerator<Array<InputDocume
 				: withText(item, found, path, parameter, field);
 		} catch (caught) {
 			const error = item.asError(caught);
-			error.description = 'This record was not sent. Correct the file, then run the node again.';
+			error.description =
+				'This record was not sent. Correct the file, or set "Documents From" to Files if it holds no records.';
 			return rejectedWithKey(key, error);
 		}
 	};

@@ -64,7 +64,12 @@ function throwUnmapped(item: Item): never {
 	const columns = Object.keys(item.input.json).slice(0, MAX_COLUMNS_NAMED);
 	const found = columns.length > 0 ? `; the item has ${columns.join(', ')}` : '';
 	const issue = `must give the document a name, a text, a page, a chunk, a file ID or an address${found}`;
-	return item.throwFieldIssue('documentFields', issue, undefined, item.emptyItemAdvice);
+	return item.throwFieldIssue(
+		'documentFields',
+		issue,
+		undefined,
+		item.emptyItemAdvice ?? 'Rename a column to title or text, or map the fields by hand.',
+	);
 }
 
 const MAX_COLUMNS_NAMED = 5;

@@ -18,9 +18,9 @@ export function readText(item: Item): InputDocument {
 	if (!isEmpty(item.input.binary) && isNothing(attempt(() => item.resolve('text', ''))))
 		item.throwFieldIssue('text', FILES_MEANT);
 	const text = item.filledText('text');
-	const { record, missingMetadata } = readDocumentSettings(item);
+	const { record, ...metadataFacts } = readDocumentSettings(item);
 	const name = nameOfText(item);
-	return { ...textDocument(item, { ...record, name }, text), key: name, missingMetadata };
+	return { ...textDocument(item, { ...record, name }, text), key: name, ...metadataFacts };
 }
 
 /**
