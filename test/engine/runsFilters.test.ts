@@ -281,6 +281,11 @@ describe('a value that is refused before anything is sent', () => {
 			'department in "Values for Filters" holds "null", which stands for a missing value',
 		],
 		[
+			'a list with one missing value of two',
+			rows(row("={{ ['hr', $json.nothere] }}", { type: 'string[]' })),
+			EMPTY,
+		],
+		[
 			'a list with a missing value',
 			rows(row('={{ [$json.nothere] }}', { type: 'string[]' })),
 			EMPTY,
