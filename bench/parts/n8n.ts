@@ -94,7 +94,7 @@ async function speedRows(n8n: N8n, concurrency: number, quick: boolean): Promise
 	}
 	const what = `speed of Submit in n8n, ${concurrency} ${concurrency === 1 ? 'request' : 'requests'} at once`;
 	return [
-		compared(what, speeds.submit, [NAMES.requests, speeds.requests], { least: 2 }),
+		compared(what, speeds.submit, [NAMES.requests, speeds.requests], { least: 1.5 }),
 		compared(what, speeds.submit, [NAMES.ready, speeds.ready], {}),
 	];
 }
