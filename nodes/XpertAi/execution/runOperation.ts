@@ -9,14 +9,14 @@ import {
 import { z } from 'zod';
 
 import { isJsonObject } from '../payloads/json';
-import { freeForm, type Schema } from '../payloads/schemas';
+import { freeForm, type Schema, wholeNumber } from '../payloads/schemas';
 import type { AnswerSchema } from '../transport/answer';
 import { buildPath, IDS_PER_ADDRESS } from '../transport/api';
 import { loggingProgress } from '../transport/clock';
 import { multipartBody, type UploadFile } from '../transport/multipart';
 import { connectionsOf } from '../transport/request';
-import type { ItemError } from './apiError';
 import { chosenBinaryField, readUploadFile } from './binary';
+import { concurrencyOf, forEachItem } from './concurrency';
 import { ADDITIONAL_FIELDS_JSON, type FieldValues, TIMEOUT_SECONDS } from './fields';
 import { throwIfPartMissing } from './identityFields';
 import { fieldLabel, type FieldNames, setsPath } from './issueText';
@@ -33,14 +33,7 @@ import {
 	type SendRequest,
 	simplified,
 } from './operation';
-import {
-	addHints,
-	itemJson,
-	mayContinue,
-	rawOutput,
-	readOutputFormat,
-	replyOrThrow,
-} from './outputs';
+import { addHints, itemJson, rawOutput, readOutputFormat, replyOrThrow } from './outputs';
 import { collectPages } from './paging';
 
 /**
@@ -120,66 +113,6 @@ export function deletedItem(answer: unknown): IDataObject[] {
 }
 
 const READS_AT_ONCE = 5;
-
-const wholeNumber = z.number().int().min(1);
-
-/**
- * Reads how many requests or runs the first item allows at once.
- *
- * @param name the parameter with this number
- * @throws NodeOperationError if the parameter is invalid
- */
-export const concurrencyOf = ([first]: Item[], name = 'options.concurrency'): number =>
-	first?.setting(name, wholeNumber) ?? 1;
-
-/**
- * Runs `work` for each item. The output keeps the order of the items.
- *
- * @param atOnce how many items are processed in parallel
- * @throws the first error, if `mayContinue` is false
- */
-export async function forEachItem(
-	items: Item[],
-	work: (item: Item) => Promise<IDataObject[]>,
-	atOnce = 1,
-): Promise<INodeExecutionData[]> {
-	const output: INodeExecutionData[][] = [];
-	const errors: ItemError[] = [];
-	const processItem = async (item: Item) => {
-		try {
-			output[item.index] = (await work(item)).map((json) => item.output(json));
-		} catch (caught) {
-			const error = item.asError(caught);
-			if (mayContinue(item.context)) output[item.index] = [item.failureOutput(error)];
-			else errors.push(item.nameItemIn(error));
-		}
-	};
-	await forEachConcurrently(items, atOnce, processItem, () => errors.length === 0);
-	if (errors[0]) throw errors[0];
-	return output.flat();
-}
-
-/**
- * Runs `work` for each entry, with up to `slots` entries in parallel.
- *
- * @param goOn whether to process the next entry
- */
-export async function forEachConcurrently<Entry>(
-	entries: Entry[],
-	slots: number,
-	work: (entry: Entry) => Promise<void>,
-	goOn: () => boolean,
-): Promise<void> {
-	const remaining = entries.values();
-	const slot = async () => {
-		// The parallel loops share one iterator, so each entry is processed once.
-		for (const entry of remaining) {
-			if (!goOn()) return;
-			await work(entry);
-		}
-	};
-	await Promise.all(Array.from({ length: slots }, slot));
-}
 
 interface OperationAnswer {
 	/** The parsed answer, or all pages of a list, or the answer of `precheck`. */

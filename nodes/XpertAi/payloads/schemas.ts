@@ -3,6 +3,9 @@ import { z } from 'zod';
 /** A finite number. `JSON.stringify` writes Infinity and NaN as `null`, which clears a field on the server. */
 export const finite = z.number().finite('must be a number');
 
+/** A number of items or requests: a whole number of at least 1. */
+export const wholeNumber = z.number().int().min(1);
+
 /* These schemas treat a value of the wrong type as missing, so that the rest of the record stays readable. */
 export const lenientText = z.string().optional().catch(undefined);
 export const lenientNumber = z.number().optional().catch(undefined);

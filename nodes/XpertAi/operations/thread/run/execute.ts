@@ -12,7 +12,7 @@ import {
 	mayContinue,
 	NO_ANSWER,
 } from '../../../execution/outputs';
-import { concurrencyOf } from '../../../execution/runOperation';
+import { concurrencyOf } from '../../../execution/concurrency';
 import type { NoAnswer } from '../../../runs/result';
 import type { Run } from '../../../runs/run';
 import { filterValuesIn, type RunKind } from '../../../runs/runBody';

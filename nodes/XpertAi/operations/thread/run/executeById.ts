@@ -4,7 +4,7 @@ import type { IDataObject } from 'n8n-workflow';
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import { addHints, readOutputFormat } from '../../../execution/outputs';
-import { concurrencyOf, forEachItem } from '../../../execution/runOperation';
+import { concurrencyOf, forEachItem } from '../../../execution/concurrency';
 import { cancelRunById } from '../../../runs/cancelRun';
 import { readStateById, waitById } from '../../../runs/runById';
 import type { RunIds } from '../../../threads/runsApi';

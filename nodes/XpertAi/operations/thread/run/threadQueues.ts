@@ -1,7 +1,7 @@
 import { randomUUID } from 'crypto';
 import { groupBy } from 'lodash';
 
-import { forEachConcurrently } from '../../../execution/runOperation';
+import { forEachConcurrently } from '../../../execution/concurrency';
 import { takeTurn, type Turn } from '../../../runs/turns';
 
 /** A task, and the thread that it needs. */
