@@ -134,7 +134,7 @@ describe('Find Changes', () => {
 		const result = await find('abc', { versions: { b: '' } });
 		expect(passed(result)).toBe('abc');
 		expect(hintsOf(result)).toContain(
-			'1 document was stored without a version. Set "Document Version" in the node that submits, under Document Settings.',
+			'1 document was stored without a version. Where they are submitted, set "Document Version" in Document Settings.',
 		);
 	});
 
@@ -251,7 +251,7 @@ describe('What Is Gone: Disable It', () => {
 		const { error } = await find('ab', tooMuch);
 		expect(error?.message).toContain('Nothing was disabled: 2 of 4 documents');
 		expect(error?.description).toMatch(
-			/^Missing are for example c\.md, d\.md\. If another node brings them, give each node a "Source Name" of its own\. If they/,
+			/^Missing are for example c\.md, d\.md\. If another Find Changes lists them, give each one, and the Submit behind it, a "Source Name" of its own\. If they/,
 		);
 		const { outputs } = await find('ab', tooMuch, { onError: 'continueErrorOutput' });
 		expect(outputs.map((items) => items.length)).toEqual([1, 1]);
@@ -266,7 +266,7 @@ describe('What Is Gone: Disable It', () => {
 			'Nothing was disabled: none of 4 known documents is in this run, whose keys differ from those before',
 		);
 		expect(error?.description).toMatch(
-			/^Before, for example: [a-d], [a-d], [a-d]; now: drive\/a, drive\/b, drive\/c\. If another node brings the others, give each node a "Source Name" of its own\. Compare "Document Key" here and in the other node of this source, with the keys of earlier runs\. If the keys are meant to be new, Document: Disable takes the old documents out, by their old keys and the same "Source Name"\./,
+			/^Before, for example: [a-d], [a-d], [a-d]; now: drive\/a, drive\/b, drive\/c\. If another Find Changes lists the others, give each one, and the Submit behind it, a "Source Name" of its own\. Compare "Document Key" here and in the other node of this source, with the keys of earlier runs\. If the keys are meant to be new, Document: Disable takes the old documents out, by their old keys and the same "Source Name"\./,
 		);
 		expect(error?.description).not.toContain('100');
 		expect(found()).toBe('abcd');
@@ -286,7 +286,7 @@ describe('What Is Gone: Disable It', () => {
 		expect(result.error).toBeUndefined();
 		expect(hintsOf(result).slice(1)).toEqual([
 			`${begin}: none of 4 known documents is in this run, whose keys differ from those before.`,
-			'Compare "Document Key" here and in the other node of this source. If the keys are meant to be new, Document: Disable takes the old documents out, by their old keys and the same "Source Name".',
+			'If another Find Changes lists the others, give each one, and the Submit behind it, a "Source Name" of its own. Compare "Document Key" here and in the other node of this source. If the keys are meant to be new, Document: Disable takes the old documents out, by their old keys and the same "Source Name".',
 		]);
 		expect(found()).toBe('abcd');
 	});

@@ -320,7 +320,7 @@ describe('Metadata Rows', () => {
 	});
 
 	const leftOut = (count: number) =>
-		`Values of Metadata or Metadata Rows whose expression gave nothing: ${count}. Left out, so filters miss them: correct it.`;
+		`Values of Metadata or Metadata Rows whose expression, or a part, gave nothing: ${count}. Left out: filters miss them.`;
 
 	it('leave out a value that lacks a part, which a hint counts', async () => {
 		const parameters = rows(
@@ -343,6 +343,9 @@ describe('Metadata Rows', () => {
 		expect(hintsOf(await night(parameters, items))).toContain(hint);
 		const given = await night(parameters, [...items, { departement: 'Sales' }]);
 		expect(hintsOf(given).join()).not.toContain('Metadata Rows');
+		const { documentSettings } = rows('={{ $json.departement }}');
+		const beside = { documentSettings: { ...documentSettings, metadata: '{"k0": "Sales"}' } };
+		expect(hintsOf(await night(beside, items)).join()).not.toContain('Metadata Rows');
 	});
 
 	it('and Metadata itself count where its expression gives nothing', async () => {
@@ -350,7 +353,7 @@ describe('Metadata Rows', () => {
 		const result = await night(parameters, [{}, { meta: null }, { meta: { a: 1 } }, { meta: {} }]);
 		expect(hintsOf(result)).toContain(leftOut(2));
 		const fixed = await night({ documentSettings: { metadata: '' } }, [{}]);
-		expect(hintsOf(fixed).join()).not.toContain('left out');
+		expect(hintsOf(fixed).join()).not.toContain('Metadata Rows');
 	});
 });
 

@@ -64,7 +64,7 @@ it('shards of a source are remembered apart, and have the same IDs in any of the
 
 describe('a source that gets a name', () => {
 	const twice = (count: string) =>
-		`${count} also found without a Source Name. Document: Disable with an empty Source Name takes those out.`;
+		`${count} also found without a Source Name. Once stored with it, Document: Disable with none takes those out.`;
 	/** Takes out what was stored under keys without the name of a source. */
 	const disableUnnamed = async (names: string) =>
 		await fixture.run(
@@ -93,7 +93,9 @@ describe('a source that gets a name', () => {
 				'Unless another node stores them: then leave them, and give that node a Source Name as well.',
 			);
 			expect(found()).toHaveLength(6);
-			expect(hintsOf(await night('x', 'abc', mirror)).join()).not.toContain('twice');
+			expect(hintsOf(await night('x', 'abc', mirror)).join()).not.toContain(
+				'without a Source Name',
+			);
 			const { items } = await disableUnnamed('abc');
 			expect(column(items, 'outcome')).toEqual(['disabled', 'disabled', 'disabled']);
 			expect(found()).toEqual(['a of x', 'b of x', 'c of x']);
@@ -104,9 +106,9 @@ describe('a source that gets a name', () => {
 
 	it('is told nothing where only others were stored without a name, or nothing is left of them', async () => {
 		await night('', 'c');
-		expect(hintsOf(await night('x', 'ab')).join()).not.toContain('twice');
+		expect(hintsOf(await night('x', 'ab')).join()).not.toContain('without a Source Name');
 		await disableUnnamed('c');
-		expect(hintsOf(await night('y', 'abc')).join()).not.toContain('twice');
+		expect(hintsOf(await night('y', 'abc')).join()).not.toContain('without a Source Name');
 	});
 
 	it('is told as far as the server can be asked: what it cannot say is said', async () => {
@@ -127,16 +129,16 @@ it('a source whose documents were stored before it was remembered is told once h
 			}),
 		).join();
 	expect(await mirror()).toContain(
-		'2 documents were stored before this source was remembered. If others have left it, Document: Disable takes those out.,If another node stores them, this one replaces them: give each node a Source Name.',
+		'2 documents were stored before this source was remembered. If some have left it, Document: Disable takes them out.,If another node stores them under the same keys, this one replaces them: give each node a Source Name.',
 	);
 	expect(await mirror()).not.toMatch(/before this source|another node|Notes from before/);
 });
 
 describe('what the first run with a memory finds', () => {
 	const BEFORE =
-		'2 documents were stored before this source was remembered. If others have left it, Document: Disable takes those out.';
+		'2 documents were stored before this source was remembered. If some have left it, Document: Disable takes them out.';
 	const TWICE =
-		'2 documents were also found without a Source Name. Document: Disable with an empty Source Name takes those out.';
+		'2 documents were also found without a Source Name. Once stored with it, Document: Disable with none takes those out.';
 	/** Two documents are stored without a memory, with and without a name. */
 	beforeEach(async () => {
 		for (const source of ['', 'x']) await night(source, 'ab', { parameters: { mode: 'all' } });

@@ -51,6 +51,15 @@ describe('documents from a file', () => {
 		expect(hintsOf(result)[0]).toBe('Documents: 3 stored, 3 rejected (1 batch).');
 	});
 
+	it('name the field to correct where it is the setting that is wrong, not the file', async () => {
+		const { error } = await submit(
+			{ ...fromFile, documentKeyField: 'nothere' },
+			{ items: [await file(lines(1))] },
+		);
+		expect(error?.message).toContain('names "nothere", which this document does not have');
+		expect(error?.description).toContain('or the field of the node that the message names');
+	});
+
 	it('end at a bad line with Stop, and it is said how many are stored', async () => {
 		const { error } = await submit(
 			{ ...fromFile, tuning: { batchSize: 2, concurrency: 1 } },

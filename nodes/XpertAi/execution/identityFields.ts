@@ -226,7 +226,7 @@ export function asVersion(value: unknown): string | undefined {
  *
  * @returns undefined if the field is empty, if a part of its expression is missing, or if the value is true, false or a
  * text that stands for a missing value, e.g. `null`
- * @throws NodeOperationError if the value is not valid, e.g. an object, or a number that is too large to be exact
+ * @throws NodeOperationError if the value is not valid, e.g. a number that is too large to be exact
  */
 export function readVersion(item: ItemReader, name: string): string | undefined {
 	const value = valueOrMissing(item, name, {});

@@ -205,9 +205,9 @@ export class Storer<Report> {
 		if (mayBePartlyDone(failure)) partlyDoneFailures = [...partlyDoneFailures, failure];
 		let someNotStored = false;
 		for (const half of chunk(batch, Math.ceil(batch.length / 2))) {
-			// The first half has a document that is certainly not stored: the earlier requests were rejected because of this
-			// document (see `failedOutcome`). The server stores documents in order, so these requests stopped there, and
-			// stored nothing of the second half.
+			// The first half has a document that is certainly not stored. If earlier requests may be partly done, they were
+			// rejected because of this document (see `failedOutcome`). The server stores documents in order, so these requests
+			// stopped there, and stored nothing of the second half.
 			if (someNotStored) partlyDoneFailures = [];
 			const end = await this.sendBatch({ ...attempted, batch: half, partlyDoneFailures });
 			someNotStored ||= end.someNotStored;

@@ -137,7 +137,7 @@ function reportScheduledRun(
 	const { maxGonePercent } = settings;
 	const plan = isTooMany ? `disable none: more than ${maxGonePercent} %` : 'disable them';
 	submission.addHint(`${shareInWords(missing, memory)}. A scheduled run would ${plan}.`);
-	if (!isTooMany && outermostMode(first.context) === 'manual')
+	if (missing.length > 0 && !isTooMany && outermostMode(first.context) === 'manual')
 		submission.addHint(
 			`A run by hand does so with "${first.labelOf('options.disableInManualRuns')}".`,
 		);
@@ -153,14 +153,28 @@ async function reportTooMany(
 	const { dryRun, maxGonePercent } = settings;
 	const label = `"${first.labelOf('options.maxGonePercent')}"`;
 	const tooMany = `${shareInWords(missing, memory)}, more than ${label} allows (${maxGonePercent})`;
-	if (dryRun) return submission.addHint(`The next run would fail: ${tooMany}.`);
+	if (dryRun)
+		return submission.addHint(
+			`The next run would fail: ${tooMany}.`,
+			otherNodeAdvice(submission, 'them'),
+		);
 	const examples = await examplesOf(missing, memory, 'name');
 	const percent = percentage(missing.length, memory.knownCountBefore);
 	const error = first.operationError(
 		`Nothing was disabled: ${tooMany}`,
-		`${allStored(submission)}Missing are for example ${examples}. If another node brings them, give each node a "${first.labelOf('sourceName')}" of its own. If they are really gone from the source, set ${label} to ${percent} for one run.`,
+		`${allStored(submission)}Missing are for example ${examples}. ${otherNodeAdvice(submission, 'them')} If they are really gone from the source, set ${label} to ${percent} for one run.`,
 	);
 	submission.addSourceError(error);
+}
+
+/** The Submit node behind Find Changes must keep the same source, so there only another Find Changes is meant. */
+function otherNodeAdvice({ first, isFindChanges }: Submission, what: string): string {
+	const label = first.labelOf(
+		isFilled(first.node, 'options.shard') ? 'options.shard' : 'sourceName',
+	);
+	return isFindChanges
+		? `If another Find Changes lists ${what}, give each one, and the Submit behind it, a "${label}" of its own.`
+		: `If another node brings ${what}, give each node a "${label}" of its own.`;
 }
 
 const allStored = ({ isFindChanges }: Submission) =>
@@ -190,14 +204,17 @@ async function reportOtherKeys(
 	const field = first.node.parameters.documentKeyField ? 'documentKeyField' : 'documentKey';
 	const look = isFilled(first.node, field)
 		? `Compare "${first.labelOf(field)}" here and in the other node of this source`
-		: `"${first.labelOf(field)}" is empty, so the names are the keys: compare them`;
+		: `"${first.labelOf(field)}" is empty, so names, paths, addresses or own IDs are the keys: compare them`;
 	const newKeys = `If the keys are meant to be new, Document: Disable takes the old documents out, by their old keys and the same "${first.labelOf('sourceName')}".`;
 	if (settings.dryRun)
-		return submission.addHint(`The next run would fail: ${finding}.`, `${look}. ${newKeys}`);
+		return submission.addHint(
+			`The next run would fail: ${finding}.`,
+			`${otherNodeAdvice(submission, 'the others')} ${look}. ${newKeys}`,
+		);
 	if (!mayDisableInExecution(submission))
 		return submission.addHint(
 			`A scheduled run would disable none: ${finding}.`,
-			`${look}. ${newKeys}`,
+			`${otherNodeAdvice(submission, 'the others')} ${look}. ${newKeys}`,
 		);
 	const brought = [...contents.reports.values()].slice(0, MAX_EXAMPLES);
 	const now = compact(brought.map(({ key, id }) => key ?? id));
@@ -205,7 +222,7 @@ async function reportOtherKeys(
 	const examples = [`Before, for example: ${before}`, now.length > 0 && `now: ${now.join(', ')}`];
 	const error = first.operationError(
 		`Nothing was disabled: ${finding}`,
-		`${allStored(submission)}${compact(examples).join('; ')}. If another node brings the others, give each node a "${first.labelOf('sourceName')}" of its own. ${look}, with the keys of earlier runs. ${newKeys}`,
+		`${allStored(submission)}${compact(examples).join('; ')}. ${otherNodeAdvice(submission, 'the others')} ${look}, with the keys of earlier runs. ${newKeys}`,
 	);
 	submission.addSourceError(error);
 }

@@ -57,7 +57,7 @@ export function addEndHints(submission: Submission, sourceRuns: SourceRun[]): vo
 		submission,
 		sourceRuns,
 		isByField ? DOCUMENT_VERSION_FIELD : DOCUMENT_VERSION,
-		IS_COMPARED,
+		submission.settings.remembers ? IS_COMPARED : NONE_IS_COMPARED,
 	);
 	addProcessingHints(submission, sourceRuns);
 }
@@ -79,6 +79,9 @@ function addProcessingHints(submission: Submission, sourceRuns: SourceRun[]): vo
 }
 
 const IS_COMPARED = 'Until you correct it, content is compared.';
+
+/** With "Send Everything", nothing is compared. */
+const NONE_IS_COMPARED = '"Send Everything" compares none.';
 
 /**
  * Adds hints about documents without a version, and about a text that all documents have as their version.

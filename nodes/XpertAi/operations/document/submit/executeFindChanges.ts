@@ -95,7 +95,7 @@ const NO_TOOL =
 	'Find Changes passes items on to the next node, which the tool of an agent does not have';
 
 const UNVERSIONED =
-	'stored without a version. Set "Document Version" in the node that submits, under Document Settings.';
+	'stored without a version. Where they are submitted, set "Document Version" in Document Settings.';
 
 /** Reads the document that an item names. Without a version, the document counts as changed. */
 function readListedDocument(item: Item): InputDocument[] {

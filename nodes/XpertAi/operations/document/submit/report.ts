@@ -141,9 +141,7 @@ function inputHintsInWords({ inputHints }: Tally): string[] {
 function emptyRowsHint({ metadataRowKeys: { empty, filled } }: Tally): string | undefined {
 	const names = [...empty].filter((key) => !filled.has(key));
 	if (names.length === 0) return undefined;
-	return asHint(
-		`Metadata Rows without a value in any item: ${names.join(', ')}. Filters miss them.`,
-	);
+	return `Metadata Rows without a value in any item: ${someNames(names)}. Filters miss them.`;
 }
 
 /** Names the columns that match no field. Leaves out columns that an expression of the node uses. */
@@ -169,7 +167,7 @@ function replacedHints({ tally }: Submission): string[] {
 	const hint = `${documents} the key or ID of a later one, which replaces ${them}: ${names.join(', ')}`;
 	return [
 		asHint(hint),
-		'To keep them all, give each another "Document Key" or "Key Field": a path, address or row ID, not a title.',
+		'To keep them all, give each a key of its own (Document Key, Key Field): a path, address or row ID, not a title.',
 	];
 }
 

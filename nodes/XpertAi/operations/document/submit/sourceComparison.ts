@@ -16,17 +16,17 @@ const MAX_CHECKED = 100;
 const MAX_CHECKED_BYTES = 8 * 1024 * 1024;
 
 const STORED_TWICE =
-	'also found without a Source Name. Document: Disable with an empty Source Name takes those out.';
+	'also found without a Source Name. Once stored with it, Document: Disable with none takes those out.';
 
 const TWICE_OF_ANOTHER_NODE =
 	'Unless another node stores them: then leave them, and give that node a Source Name as well.';
 
 const STORED_BEFORE =
-	'stored before this source was remembered. If others have left it, Document: Disable takes those out.';
+	'stored before this source was remembered. If some have left it, Document: Disable takes them out.';
 
 /** Sources without a name share their keys. */
 const REPLACED_OF_ANOTHER_NODE =
-	'If another node stores them, this one replaces them: give each node a Source Name.';
+	'If another node stores them under the same keys, this one replaces them: give each node a Source Name.';
 
 const STORED_MAY_BE_NEWER = 'Not sent: this is a retry, and other content is stored, perhaps newer';
 

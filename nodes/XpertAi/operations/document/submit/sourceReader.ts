@@ -132,6 +132,9 @@ export class SourceReader {
 		const document = readyDocument(found, item, this.place, isTracked);
 		const { unusedColumns } = found;
 		submission.add({ outcome: 'read', report: document.report, unusedColumns });
+		const { empty = [], filled = [] } = found.metadataRowKeys ?? {};
+		for (const key of empty) submission.tally.metadataRowKeys.empty.add(key);
+		for (const key of filled) submission.tally.metadataRowKeys.filled.add(key);
 		if (!submission.canSend) {
 			this.outcomes.handleFact({ outcome: 'notSent', document });
 			return undefined;
@@ -139,9 +142,6 @@ export class SourceReader {
 		this.contents.recordSeen(document);
 		this.countVersion(found);
 		submission.tally.inputHints.missingMetadata += found.missingMetadata ?? 0;
-		const { empty = [], filled = [] } = found.metadataRowKeys ?? {};
-		for (const key of empty) submission.tally.metadataRowKeys.empty.add(key);
-		for (const key of filled) submission.tally.metadataRowKeys.filled.add(key);
 		return document;
 	}
 

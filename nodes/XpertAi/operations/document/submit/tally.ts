@@ -72,8 +72,8 @@ export const INPUT_HINTS = {
 		meaning: ' The server looks for it on its own disk.',
 	},
 	missingMetadata: {
-		what: 'Values of Metadata or Metadata Rows whose expression gave nothing',
-		meaning: ' Left out, so filters miss them: correct it.',
+		what: 'Values of Metadata or Metadata Rows whose expression, or a part, gave nothing',
+		meaning: ' Left out: filters miss them.',
 	},
 	hadNul: {
 		what: 'Documents with characters that cannot be stored (U+0000)',

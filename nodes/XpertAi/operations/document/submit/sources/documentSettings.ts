@@ -61,7 +61,10 @@ export function readDocumentSettings(item: Item, directory = '') {
 		whenMissing: () => void (missingMetadata += 1),
 	});
 	const record = item.check(documentSchemaFor(given), given, RECORD_FIELD_NAMES);
-	const metadataRowKeys = { empty: emptyRows, filled: Object.keys(metadataRows) };
+	const metadataRowKeys = {
+		empty: emptyRows,
+		filled: Object.keys({ ...record.metadata, ...metadataRows }),
+	};
 	if (isEmpty(metadataRows)) return { record, missingMetadata, metadataRowKeys };
 	const metadata = { ...record.metadata, ...metadataRows };
 	return { record: { ...record, metadata }, missingMetadata, metadataRowKeys };

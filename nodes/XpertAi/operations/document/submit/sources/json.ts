@@ -75,8 +75,11 @@ export async function* readRecords(item: Item): AsyncGenerator<Array<InputDocume
 				: withText(item, found, path, parameter, field);
 		} catch (caught) {
 			const error = item.asError(caught);
-			error.description =
-				'This record was not sent. Correct the file, or set "Documents From" to Files if it holds no records.';
+			const correction =
+				'issue' in read
+					? 'the file, or set "Documents From" to Files if it holds no records'
+					: 'the file, or the field of the node that the message names';
+			error.description = `This record was not sent. Correct ${correction}.`;
 			return rejectedWithKey(key, error);
 		}
 	};

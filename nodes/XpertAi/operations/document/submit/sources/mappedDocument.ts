@@ -9,6 +9,7 @@ import { fieldLabel } from '../../../../execution/issueText';
 import type { Item } from '../../../../execution/item';
 import { isJsonObject } from '../../../../payloads/json';
 import { documentSchemaFor } from '../../../../payloads/document';
+import { HOW_TO_SEND_A_TEXT } from '../fields';
 import { DOCUMENT_FIELDS, DOCUMENT_FIELD_NAMES, mapColumns } from './columns';
 import type { InputDocument } from './inputDocument';
 import { isWithoutContent, readyRecord } from './readyRecord';
@@ -68,7 +69,8 @@ function throwUnmapped(item: Item): never {
 		'documentFields',
 		issue,
 		undefined,
-		item.emptyItemAdvice ?? 'Rename a column to title or text, or map the fields by hand.',
+		item.emptyItemAdvice ??
+			`Give "File URL" the address of its file, or send its text ${HOW_TO_SEND_A_TEXT}.`,
 	);
 }
 
