@@ -24,8 +24,9 @@ const THREADS_AT_ONCE = 5;
 export const THREAD_TRIES = 3;
 
 /**
- * Creates the output items for changes, in order. Postpones changes whose thread cannot be read, and each cancellation
- * once. Processes at least one batch even if no time is left, so that every poll makes progress.
+ * Creates the output items for changes, in order. Postpones a change whose thread cannot be read, until `THREAD_TRIES`
+ * polls have tried. Postpones a change with the event `cancelled` once, because this event may be temporary. Processes at
+ * least one batch even if no time is left, so that every poll makes progress.
  *
  * @param maxCount the maximum number of changes to handle
  * @param triesOf returns how many earlier polls postponed a change

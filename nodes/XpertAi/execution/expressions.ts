@@ -69,7 +69,7 @@ function evaluate(
  * Returns the cached value of an expression of this item. If there is none, calls `read` and caches its value. If
  * `read` throws, nothing is cached.
  */
-function evaluateOnce(place: Place, path: string, read: () => unknown): unknown {
+function evaluateOncePerItem(place: Place, path: string, read: () => unknown): unknown {
 	const known = (place.cachedValues ??= new Map<string, unknown>());
 	if (!known.has(path)) known.set(path, read());
 	return known.get(path);
@@ -116,7 +116,7 @@ export const expressionValue = (
 	path: string,
 	field: string,
 ): unknown =>
-	evaluateOnce(place, path, () =>
+	evaluateOncePerItem(place, path, () =>
 		withFieldInError(field, () =>
 			evaluate(place, expression.slice(1), () => byN8n(place, expression, path)),
 		),
@@ -130,7 +130,7 @@ export const expressionValueByParts = (
 	field: string,
 	options: IdentityOptions,
 ): unknown =>
-	evaluateOnce(place, `${path}, part by part`, () => {
+	evaluateOncePerItem(place, `${path}, part by part`, () => {
 		const { context, index, node } = place;
 		const evaluatePart = (part: string): unknown =>
 			withFieldInError(field, () =>
@@ -147,5 +147,5 @@ export function evaluateByPartsAndShare(
 ): unknown {
 	const [place, , path] = asked;
 	const value = expressionValueByParts(...asked);
-	return value instanceof MissingPart ? value : evaluateOnce(place, path, () => value);
+	return value instanceof MissingPart ? value : evaluateOncePerItem(place, path, () => value);
 }

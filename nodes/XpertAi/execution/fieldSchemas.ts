@@ -17,7 +17,7 @@ import { type FieldValues, filledOnly, isPanelGroup, isIdField, splitList } from
 import { isBlank, isTextWithLoneSurrogate, isNothing } from './givenValues';
 
 /** Converts a value to the type of its field. If the value cannot be converted, returns it unchanged. */
-export function typedValue(type: 'string' | 'number' | 'boolean', raw: unknown): unknown {
+export function convertToType(type: 'string' | 'number' | 'boolean', raw: unknown): unknown {
 	if (type === 'string') {
 		const text = isoText(raw);
 		return typeof text === 'number' || typeof text === 'boolean' ? String(text) : text;
@@ -49,7 +49,7 @@ export const LOST_DIGITS_ISSUE = 'must be text, as so large a number has lost it
 
 /** Converts numbers, booleans and dates to text. Rejects rounded integers and lone surrogates. */
 const stringSchema = convertingSchema(
-	(raw) => typedValue('string', raw),
+	(raw) => convertToType('string', raw),
 	(_, raw) =>
 		(hasLostDigits(raw) && LOST_DIGITS_ISSUE) ||
 		(isTextWithLoneSurrogate(raw) && LONE_SURROGATE_ISSUE),
@@ -113,10 +113,10 @@ const TYPE_SCHEMAS: Partial<
 	// n8n does not check `maxValue` for the result of an expression, so the schema does.
 	number: (_, { maxValue = Infinity } = {}) =>
 		convertingSchema(
-			(raw) => typedValue('number', raw),
+			(raw) => convertToType('number', raw),
 			(value) => typeof value === 'number' && value > maxValue && `must be at most ${maxValue}`,
 		),
-	boolean: () => convertingSchema((raw) => typedValue('boolean', raw)),
+	boolean: () => convertingSchema((raw) => convertToType('boolean', raw)),
 	string: ({ required }, { multipleValues } = {}) => {
 		if (multipleValues) return convertingSchema();
 		return required ? filledString : stringSchema;

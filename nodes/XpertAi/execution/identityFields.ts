@@ -21,7 +21,7 @@ import {
 	readsSibling,
 	templatesOf,
 } from './expressions';
-import { LOST_DIGITS_ISSUE, typedValue } from './fieldSchemas';
+import { LOST_DIGITS_ISSUE, convertToType } from './fieldSchemas';
 import { emptyExpressionIssue, givenFor, isBlank, isFilled, emptyValueName } from './givenValues';
 import { quoted } from './issueText';
 import type { Reader } from './reader';
@@ -216,7 +216,7 @@ const OTHERS_ADVICE =
  * @returns undefined for any other value, and for a text that stands for a missing value, e.g. `null`
  */
 export function asVersion(value: unknown): string | undefined {
-	const text = typeof value === 'boolean' ? undefined : typedValue('string', value);
+	const text = typeof value === 'boolean' ? undefined : convertToType('string', value);
 	if (typeof text !== 'string' || text.trim() === '') return undefined;
 	return missingValueTextIn(text.trim()) === undefined ? text.trim() : undefined;
 }

@@ -6,7 +6,7 @@ import type { IdentityOptions } from '../payloads/identity';
 import { expressionValueByParts, type Place, expressionValue } from './expressions';
 import { findPath, isLocator } from './givenValues';
 
-/** Fields that a read of their collection leaves out. They are read on their own. */
+/** Fields that a read of their collection leaves out if it contains an expression. They are read on their own. */
 const FIELDS_READ_ALONE = ['documentSettings.documentVersion', 'options.shard'];
 
 /**
@@ -34,7 +34,7 @@ isConstant.cache = new WeakMap();
  *
  * @param initial the value if the parameter is not set. It may hold expressions.
  * @returns the value. A field of `FIELDS_IN_COLLECTIONS` is a `MissingPart` if a part of its expression is missing.
- * Fields of `FIELDS_READ_ALONE` are left out.
+ * Fields of `FIELDS_READ_ALONE` are left out of a collection that contains an expression.
  */
 export function resolveParameter(
 	place: Place,

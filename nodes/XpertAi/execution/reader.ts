@@ -106,7 +106,7 @@ export class Reader {
 		return this.throwIssue({ field: `"${this.labelOf(name)}"`, issue, value, advice });
 	}
 
-	/** The advice about a missing value if the input item has no data; undefined for all other items. */
+	/** The advice about a missing value. Undefined here; `Item` overrides it for an input item without data. */
 	get emptyItemAdvice(): string | undefined {
 		return undefined;
 	}

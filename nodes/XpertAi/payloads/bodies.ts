@@ -5,7 +5,7 @@ import {
 	freeForm,
 	keyIn,
 	lenientText,
-	nullableText,
+	nullishText,
 	openObject,
 	optionalText,
 } from './schemas';
@@ -54,7 +54,7 @@ export const fileContextParts = fileParts.extend({
 
 /** The body of a new conversation. `threadId` can be any text. */
 export const conversation = openObject({
-	...eachOf(nullableText, 'title', 'threadId', 'xpertId', 'projectId'),
+	...eachOf(nullishText, 'title', 'threadId', 'xpertId', 'projectId'),
 	options: freeForm.nullish(),
 });
 

@@ -4,18 +4,18 @@ import { z } from 'zod';
 import { dateTime } from './dates';
 import { uuid } from './ids';
 import { parserConfig } from './knowledgebase';
-import { eachOf, freeForm, nullableNumber, nullableText, openObject } from './schemas';
+import { eachOf, freeForm, nullishNumber, nullishText, openObject } from './schemas';
 
 /** Fields that Document, Page and Chunk share: ID, dates and users. */
 const recordFields = {
-	...eachOf(nullableText, 'id', 'createdById', 'updatedById'),
+	...eachOf(nullishText, 'id', 'createdById', 'updatedById'),
 	...eachOf(dateTime.nullish(), 'createdAt', 'updatedAt'),
 };
 
 /** The Page schema of the API contract. */
 export const pageSchema = openObject({
 	...recordFields,
-	...eachOf(nullableText, 'pageContent', 'status'),
+	...eachOf(nullishText, 'pageContent', 'status'),
 	metadata: freeForm.nullish(),
 });
 
@@ -28,16 +28,16 @@ export const chunkSchema = pageSchema.extend({ parent: z.unknown() });
  */
 export const documentSchema = openObject({
 	...recordFields,
-	...eachOf(nullableText, 'name', 'type'),
+	...eachOf(nullishText, 'name', 'type'),
 	disabled: z.boolean().nullish(),
 	storageFileId: uuid.nullish(),
-	...eachOf(nullableText, 'filePath', 'fileUrl', 'folder', 'mimeType', 'thumbnail', 'parserId'),
+	...eachOf(nullishText, 'filePath', 'fileUrl', 'folder', 'mimeType', 'thumbnail', 'parserId'),
 	// `processDuation` is the spelling of the API contract.
-	...eachOf(nullableNumber, 'size', 'tokenNum', 'chunkNum', 'progress', 'processDuation'),
+	...eachOf(nullishNumber, 'size', 'tokenNum', 'chunkNum', 'progress', 'processDuation'),
 	...eachOf(freeForm.nullish(), 'metadata', 'sourceConfig', 'options', 'draft'),
 	parserConfig: parserConfig.nullish(),
 	parent: z.unknown(),
-	...eachOf(nullableText, 'processMsg', 'jobId'),
+	...eachOf(nullishText, 'processMsg', 'jobId'),
 	processBeginAt: dateTime.nullish(),
 	pages: z.array(pageSchema).nullish(),
 	chunks: z.array(chunkSchema).nullish(),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { uuid } from './ids';
-import { eachOf, finite, keyIn, nullableText, openObject } from './schemas';
+import { eachOf, finite, keyIn, nullishText, openObject } from './schemas';
 
 /** Who may see a knowledgebase. */
 export const PERMISSIONS = { private: 'Private', organization: 'Organization', public: 'Public' };
@@ -27,7 +27,7 @@ export const parserConfig = openObject({
 
 /** The embedding model of a knowledgebase. */
 export const copilotModel = openObject({
-	...eachOf(nullableText, 'copilotId', 'modelType', 'model'),
+	...eachOf(nullishText, 'copilotId', 'modelType', 'model'),
 });
 
 /** The types of metadata fields, with their display names. */
@@ -52,7 +52,7 @@ const metadataField = openObject({
 /** The body of an update. The server clears a field that is `null`, and keeps a field that is absent. */
 export const knowledgebaseChanges = openObject({
 	...eachOf(uuid.nullish(), 'workspaceId', 'integrationId'),
-	...eachOf(nullableText, 'description', 'extKnowledgebaseId'),
+	...eachOf(nullishText, 'description', 'extKnowledgebaseId'),
 	name: z.string().min(1).optional(),
 	permission: keyIn(PERMISSIONS).nullish(),
 	type: keyIn(KNOWLEDGEBASE_TYPES).nullish(),

@@ -21,8 +21,8 @@ export const keyIn = <Key extends string>(names: Record<Key, string>) =>
 	z.enum(Object.keys(names) as [Key, ...Key[]]);
 
 export const optionalText = z.string().optional();
-export const nullableText = z.string().nullish();
-export const nullableNumber = z.number().nullish();
+export const nullishText = z.string().nullish();
+export const nullishNumber = z.number().nullish();
 
 /** Returns an object schema that keeps unknown fields, so that the node works with newer servers. */
 export const openObject = <Shape extends z.ZodRawShape>(shape: Shape) =>

@@ -89,8 +89,8 @@ function isEscaped(text: string, position: number): boolean {
 }
 
 /**
- * Returns the piece for a text before braces. n8n changes backslashes only in such a text. So n8n must evaluate the text,
- * and the text must again stand before braces.
+ * Returns the piece for a text before braces. n8n changes backslashes in such a text, but not in a text after the last
+ * braces. So a text with a backslash becomes an expression that n8n evaluates, with empty braces after the text.
  */
 const textBeforeBraces = (source: string): Fixed => ({
 	kind: 'fixed',
@@ -175,8 +175,8 @@ const TOKEN_FORMS: Array<[Token['type'], RegExp]> = [
 
 const REGEX_LITERAL = /\/(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/\w*/y;
 
-const OPENING = ['(', '[', '{'];
-const CLOSING = [')', ']', '}'];
+const OPENING_BRACKETS = ['(', '[', '{'];
+const CLOSING_BRACKETS = [')', ']', '}'];
 
 /** Operators that are words. An operand follows them. */
 const WORD_OPERATORS = ['in', 'instanceof', 'typeof', 'void', 'delete', 'new', 'return', 'await'];
@@ -202,15 +202,18 @@ function tokenize(source: string, start?: number): { tokens: Token[]; end: numbe
 		if (isEnd && openBrackets.length === 0) return { tokens, end: at };
 		const token = nextToken(source, at, match, tokens.at(-1));
 		if (!token) return undefined;
-		if (CLOSING.includes(token.text)) {
+		if (CLOSING_BRACKETS.includes(token.text)) {
 			const opening = openBrackets.pop();
-			if (!opening || OPENING.indexOf(opening.text) !== CLOSING.indexOf(token.text))
+			if (
+				!opening ||
+				OPENING_BRACKETS.indexOf(opening.text) !== CLOSING_BRACKETS.indexOf(token.text)
+			)
 				return undefined;
 			opening.closing = token;
 		}
 		token.depth = openBrackets.length;
 		tokens.push(token);
-		if (OPENING.includes(token.text)) openBrackets.push(token);
+		if (OPENING_BRACKETS.includes(token.text)) openBrackets.push(token);
 		at = token.end;
 	}
 }
@@ -250,7 +253,7 @@ function endsOperand(token?: Token): boolean {
 	if (!token) return false;
 	const { type, text } = token;
 	return type === 'sign'
-		? CLOSING.includes(text)
+		? CLOSING_BRACKETS.includes(text)
 		: !(type === 'word' && WORD_OPERATORS.includes(text));
 }
 
@@ -324,7 +327,7 @@ function fitsInOperand(token: Token, isBehindOperand: boolean): boolean {
 	if (token.type !== 'sign') return !WORDS_OF_LARGER_CODE.includes(token.text);
 	// Without an operand before, `+` and `-` belong to the operand behind.
 	const isUnary = !isBehindOperand && isSign(token, ['+', '-']);
-	return isUnary || isSign(token, [...OPENING, ...CLOSING, ...TIGHTER_THAN_PLUS]);
+	return isUnary || isSign(token, [...OPENING_BRACKETS, ...CLOSING_BRACKETS, ...TIGHTER_THAN_PLUS]);
 }
 
 /* What code reads */

@@ -29,8 +29,9 @@ export function waitsForSecondDecision(result: RunResult, decided?: unknown[]) {
  *
  * @param result the result of the run after the decision
  * @param decided the tasks that waited for the decision; undefined for a message or a retry
- * @returns the given result, with `rejected` after a rejection. A failed result if the decision took no effect, or if the
- * thread cannot be read. Returns the result of a message, a retry and a run without completion unchanged.
+ * @returns the given result; after a rejection, with `rejected` and an empty `output`. A failed result if the decision
+ * took no effect, or if the thread cannot be read. Returns the result of a message, a retry and a run without completion
+ * unchanged.
  */
 export async function checkDecision(
 	run: Run,

@@ -1,5 +1,5 @@
 import { isUuid } from '../payloads/ids';
-import { isConversationId } from '../threads/conversation';
+import { conversationExists } from '../threads/conversation';
 import { type Failure, mayMeanNoRecord } from '../transport/failure';
 import { failed, resultOfFailure, type NoAnswer } from './result';
 import { readRunConversation, type Run } from './run';
@@ -19,7 +19,7 @@ export async function explainMissingThread(run: Run, otherwise: NoAnswer): Promi
 	if (failure || conversationId) return otherwise;
 	// Names only a UUID: `redactIds` hides UUIDs from chat visitors, but not other thread IDs, such as phone numbers.
 	const thread = isUuid(run.threadId) ? `thread ${run.threadId}` : 'this thread';
-	const reason = (await isConversationId(run, run.threadId))
+	const reason = (await conversationExists(run, run.threadId))
 		? '"Thread" holds the ID of a conversation, not that of its thread'
 		: `There is no conversation with ${thread}`;
 	const advice =

@@ -98,11 +98,11 @@ async function overlapsByAnswers(run: RunClient, { endedIds }: OtherRuns) {
 	const { answer: newest = [] } = await newestAnswers(run, conversationId, COMPARED_RUNS);
 	const own = newest.find(({ executionId }) => executionId === run.runId);
 	if (!own) return undefined;
+	// A decision continues the interrupted run under the same ID. That run counts as ended, so `endedIds` contains the ID.
+	const followsDecision = endedIds.includes(run.runId);
 	const isBeside = ({ executionId, createdAt }: (typeof newest)[number]) => {
-		// An answer without a run ID may come from any run, so it counts as beside this run, but not after a decision. To
-		// tell a decision, look for the ID of this run: `endedIds` contains it only then, because the interrupted run
-		// counts as ended.
-		const hadEnded = endedIds.includes(executionId ?? run.runId);
+		// An answer without a run ID may come from any run. It counts as beside this run, except after a decision.
+		const hadEnded = executionId ? endedIds.includes(executionId) : followsDecision;
 		return !hadEnded && (createdAt ?? '') <= (own.updatedAt ?? AFTER_ALL_TIMES);
 	};
 	return newest.some((one) => one !== own && isBeside(one));

@@ -18,7 +18,7 @@ import { type ApiClient, OutageBudget } from '../transport/call';
 import type { Clock } from '../transport/clock';
 import {
 	type Failure,
-	isBusy,
+	isRebuildingIndex,
 	isDuplicate,
 	mayMeanNoRoute,
 	isTransient,
@@ -40,7 +40,7 @@ type CreatedLock = LockRecord & { id: string };
 /** How long a lock lasts. The holder counts from its request, which is earlier than the creation of the record. */
 const LEASE_MS = 60_000;
 
-/** The age of the lock at which the holder begins nothing new. */
+/** From this age of the lock on, the holder starts no run, and sends no request to prepare one. */
 const BEGIN_MS = 20_000;
 
 /** Timeout of the request that starts a run under the lock. */
@@ -55,7 +55,7 @@ const GIVE_BACK_MS = 55_000;
 /** The first and the longest pause between two attempts to create the record, before the random factor. */
 const [FIRST_LOOK_MS, LONGEST_LOOK_MS] = [60, 1_000];
 
-/** After how many duplicates in a row the node still tries again without a pause (see `isDuplicate`). */
+/** Maximum number of duplicates in a row without a pause between the attempts (see `isDuplicate`). */
 const MAX_DUPLICATES = 5;
 
 /** First pause before the node looks at a record whose deletion failed. */
@@ -84,7 +84,7 @@ export class TurnLock {
 		return this.ageMs() < BEGIN_MS && this.failure === undefined;
 	}
 
-	/** A client for the requests before the start. Sends each request once. */
+	/** A client for the requests before the start. Sends no request after `BEGIN_MS`. */
 	get clientBeforeStart() {
 		return this.clientUntil(BEGIN_MS);
 	}
@@ -143,7 +143,7 @@ export const turnLockId = (threadId: string) => derivedId(threadId.toLowerCase()
  * @returns
  * - `lock` if this process holds the lock
  * - `failure` if the server did not create the record
- * - `isHeld` if another process held the lock until the end of the wait, the deadline or a stop of the execution
+ * - `isHeld` if the wait, the deadline or a stop of the execution ended the attempts, even before the first attempt
  * - an empty object if the server supports no locks
  */
 export async function takeTurnLock(
@@ -187,7 +187,7 @@ export async function takeTurnLock(
 function recordFailedCreation(support: LockSupport, failure: Failure, clock: Clock) {
 	// `call` sets `missing: 'route'` only after two answers, so this failure is proof.
 	const lacksRoute = failure.missing === 'route';
-	const isRejected = NOT_CREATED.includes(failure.status ?? 0) && !isBusy(failure);
+	const isRejected = NOT_CREATED.includes(failure.status ?? 0) && !isRebuildingIndex(failure);
 	if (lacksRoute) recordMissingLocks(support, clock);
 	else if (isRejected) countRejection(support, 'creation', clock);
 }

@@ -39,7 +39,7 @@ const foundConversations = z.object({ items: z.array(conversationRecord.catch({}
 /**
  * Reads the conversations of a thread (E5). The server lists only conversations of the token's owner.
  *
- * - The state comes from the most recently updated conversation, because runs write to this conversation.
+ * - The state comes from the most recently updated conversation with a status, because runs write to this conversation.
  * - `conversationId` comes from the oldest conversation, so that all executions of this node use the same ID.
  */
 export async function readConversation(
@@ -94,7 +94,7 @@ export async function createConversation(
 }
 
 /** Whether an ID belongs to a conversation. False if the server cannot tell. */
-export async function isConversationId(client: ApiClient, id: string) {
+export async function conversationExists(client: ApiClient, id: string) {
 	const path = buildPath(CONVERSATION_PATH, { id });
 	// For an unknown ID, the server answers with an empty object.
 	const schema = z.object({ threadId: z.string().min(1) });

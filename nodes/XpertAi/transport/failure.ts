@@ -68,7 +68,7 @@ export function isTransient(failure: Failure): boolean {
 	// A proxy can answer with a page while its server is down.
 	if (kind === 'unreadable' || isForeignNotFound(failure)) return true;
 	// The server is rebuilding the index of the knowledgebase. This ends after some time.
-	if (isBusy(failure)) return true;
+	if (isRebuildingIndex(failure)) return true;
 	return kind === 'status' && TRANSIENT_STATUS.includes(status);
 }
 
@@ -94,7 +94,9 @@ export const MAX_FOREIGN_ANSWERS = 3;
 export function certainlyNotDone(failure: Failure): boolean {
 	const { status, retryAfterMs, missing } = failure;
 	if (isNeverSent(failure) || missing === 'route') return true;
-	return status === 429 || (status === 503 && retryAfterMs !== undefined) || isBusy(failure);
+	return (
+		status === 429 || (status === 503 && retryAfterMs !== undefined) || isRebuildingIndex(failure)
+	);
 }
 
 /** Whether the request was never sent to the server. */
@@ -107,11 +109,11 @@ export const isNeverSent = ({ kind, code = '' }: Failure) =>
  * Matches the server's reason for rejecting requests during an index rebuild of a knowledgebase. The server processes
  * no part of these requests. Recorded in `test/recordings/knowledge.json`.
  */
-const BUSY_REASON = /^embedding rebuild is running/i;
+const REBUILD_REASON = /^embedding rebuild is running/i;
 
-/** Whether the server rejected the request because of an index rebuild (see `BUSY_REASON`). */
-export const isBusy = ({ kind, status, reason = '' }: Failure) =>
-	kind === 'status' && status === 400 && BUSY_REASON.test(reason);
+/** Whether the server rejected the request because of an index rebuild (see `REBUILD_REASON`). */
+export const isRebuildingIndex = ({ kind, status, reason = '' }: Failure) =>
+	kind === 'status' && status === 400 && REBUILD_REASON.test(reason);
 
 /**
  * Whether the server may have processed the request, or may still process it. Always false for the kind `cancelled`, so
@@ -158,7 +160,7 @@ export const isDuplicate = ({ status, databaseCode }: Failure) =>
 
 /** Whether the server rejected the content of the request, or lacks a record that the request names. */
 export const isRejection = (failure: Failure) =>
-	(failure.status === 400 && !isBusy(failure)) ||
+	(failure.status === 400 && !isRebuildingIndex(failure)) ||
 	failure.status === 422 ||
 	failure.missing === 'record';
 

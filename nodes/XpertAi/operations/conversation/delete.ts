@@ -44,7 +44,7 @@ const messageList = z.object({ items: z.array(z.object({ id: z.string().min(1) }
  * Deletes the messages of a conversation, newest first. Servers do not delete a conversation with several questions
  * while it still has messages.
  *
- * @throws NodeApiError if a request fails. The message says how many messages are left.
+ * @throws NodeApiError if a request fails. If a deletion fails, the message says how many messages are left.
  */
 async function deleteMessages(item: Item): Promise<void> {
 	const messagesPath = '/conversations/{id}/messages';

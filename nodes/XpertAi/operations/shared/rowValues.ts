@@ -1,7 +1,7 @@
 import { isNil, truncate } from 'lodash';
 import { DateTime } from 'luxon';
 
-import { typedValue } from '../../execution/fieldSchemas';
+import { convertToType } from '../../execution/fieldSchemas';
 import { type FieldValues, splitList } from '../../execution/fields';
 import type { Item } from '../../execution/item';
 import { utcText } from '../../payloads/dates';
@@ -69,11 +69,11 @@ function convertContent(item: Item, field: string, type: Row['type'], value: unk
 	const reject = (issue: string) => item.throwIssue({ field, issue, value });
 	switch (type) {
 		case 'number': {
-			const number = typedValue('number', value);
+			const number = convertToType('number', value);
 			return Number.isFinite(number) ? number : reject('must be a number');
 		}
 		case 'boolean': {
-			const choice = typedValue('boolean', value);
+			const choice = convertToType('boolean', value);
 			return typeof choice === 'boolean' ? choice : reject('must be true or false');
 		}
 		case 'datetime': {

@@ -182,7 +182,7 @@ describe('the error a user reads', () => {
 });
 
 const PREDICATES = pick(classify, [
-	...(['certainlyNotDone', 'isBusy', 'isForeignAnswer', 'isForeignNotFound'] as const),
+	...(['certainlyNotDone', 'isRebuildingIndex', 'isForeignAnswer', 'isForeignNotFound'] as const),
 	...(['isNeverSent', 'mayMeanNoRoute', 'isOutcomeUnknown', 'isRejection'] as const),
 	...([
 		'isTokenRejected',
@@ -218,7 +218,7 @@ describe('a status without more', () => {
 		['isForeignNotFound', [404]],
 		['isForeignAnswer', []],
 		['mayMeanNoRoute', [404, 405, 501]],
-		['isBusy', []],
+		['isRebuildingIndex', []],
 	])('%s is meant by its statuses', (name, statuses) => {
 		const found = STATUSES.filter((status) =>
 			PREDICATES[name](failure({ kind: 'status', status })),
@@ -288,7 +288,11 @@ describe('a failure', () => {
 			['isTransient', 'certainlyNotDone'],
 		],
 		['status 502 with Retry-After', { kind: 'status', status: 502, retryAfterMs: 0 }, LOST],
-		['a knowledgebase that is being rebuilt', BUSY, ['isTransient', 'certainlyNotDone', 'isBusy']],
+		[
+			'a knowledgebase that is being rebuilt',
+			BUSY,
+			['isTransient', 'certainlyNotDone', 'isRebuildingIndex'],
+		],
 		[
 			'another 409 of a knowledgebase',
 			{ ...BUSY, reason: 'No embedding rebuild is running' },

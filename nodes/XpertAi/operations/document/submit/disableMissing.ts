@@ -53,19 +53,19 @@ export async function disableMissing(sourceRun: SourceRun): Promise<void> {
 	if (failure) return submission.addHint(notAllDisabledHint(failure));
 	const { missing, switchedByHand, toDisable } = sortUnseen(unseen, statuses, memory.known);
 	submission.addCountedHint(switchedByHand.length, SWITCHED_BY_HAND);
-	// Find Changes has counted all unseen documents as gone. In a dry run, `disableByName` counts them later.
+	// Find Changes has counted all unseen documents as gone. In a dry run, `disableInNameOrder` counts them later.
 	if (!dryRun && submission.isFindChanges) submission.tally.plans.gone -= switchedByHand.length;
 	const isTooMany = exceedsShare(missing.length, memory.knownCountBefore, maxGonePercent);
 	// All known documents are missing, so the keys of this run are probably made otherwise than before.
 	if (isTooMany && unseen.length === memory.knownCountBefore)
 		return await reportOtherKeys(sourceRun, memory, missing);
 	if (!dryRun && !mayDisableInExecution(submission))
-		return reportScheduledRun(submission, memory, missing, isTooMany);
+		return addScheduledRunHint(submission, memory, missing, isTooMany);
 	if (isTooMany) return await reportTooMany(submission, memory, missing);
 	// Forgets what was switched by hand, and what the server does not list.
 	const toForget = dryRun ? [] : difference(unseen, toDisable);
 	for (const id of toForget) memory.known.remove(id);
-	await disableByName(sourceRun, memory, toDisable);
+	await disableInNameOrder(sourceRun, memory, toDisable);
 }
 
 /**
@@ -92,7 +92,7 @@ function sortUnseen(
 }
 
 /** Disables documents, in the order of their names. A dry run only reports them as planned. */
-async function disableByName(
+async function disableInNameOrder(
 	{ memoryRoutes, submission }: SourceRun,
 	memory: SourceMemory,
 	ids: string[],
@@ -127,7 +127,7 @@ const shareInWords = (missing: string[], { knownCountBefore }: SourceMemory) =>
 	`${missing.length} of ${counted(knownCountBefore, 'document')} are missing from this run`;
 
 /** Adds a hint about what a scheduled run would do with the missing documents. */
-function reportScheduledRun(
+function addScheduledRunHint(
 	submission: Submission,
 	memory: SourceMemory,
 	missing: string[],

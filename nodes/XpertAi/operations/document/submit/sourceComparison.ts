@@ -116,7 +116,7 @@ export class SourceComparison {
 		const held = memory.isNew ? await firstDocuments(documents) : [];
 		if (held.length > 0) await this.recordStoredBefore(held.slice(0, MAX_CHECKED));
 		this.addStoredBeforeHints();
-		// Held documents are not counted in `unversioned`: the memory is new, so it knows none of them.
+		// The first documents are not counted in `unversioned`: the memory is new, so it knows none of them.
 		yield held;
 		for await (const group of documents) {
 			this.unversioned += group.filter((document) => this.isUnversioned(document)).length;
@@ -152,7 +152,8 @@ export class SourceComparison {
 		const { stored = 0, twice = 0 } = memory.unsaid ?? {};
 		submission.addCountedHint(stored, STORED_BEFORE);
 		if (stored > 0 && sourceName === '') submission.addHint(REPLACED_OF_ANOTHER_NODE);
-		// If a linked node has another source, these documents may be the only copies.
+		// If a linked node has another source, the documents without a Source Name may be the only copies. So do not advise
+		// the user to disable them.
 		if (twice === 0 || submission.settings.linkedNodesHint) return;
 		submission.addCountedHint(twice, STORED_TWICE);
 		submission.addHint(TWICE_OF_ANOTHER_NODE);

@@ -27,7 +27,7 @@ export const newTally = () => ({
 	failed: [] as Array<
 		Pick<DocumentReport, 'name' | 'outcome' | 'key' | 'id'> & { reason: string; status?: number }
 	>,
-	/** Number of stored documents whose processing failed or could not be started. */
+	/** Number of stored documents that assistants cannot find, e.g. after a failed processing (see `unfindableReason`). */
 	processingFailed: 0,
 	/** All documents of the run. Empty with Output = Summary. */
 	reports: [] as DocumentReport[],

@@ -3,7 +3,7 @@ import { CHAT_TRIGGER_NODE_TYPE, type INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 
 import { chosenBinaryFields } from '../../../execution/binary';
-import { typedValue } from '../../../execution/fieldSchemas';
+import { convertToType } from '../../../execution/fieldSchemas';
 import type { FieldValues } from '../../../execution/fields';
 import { checkedKey, conversationKeyOf, throwMissingPart } from '../../../execution/identityFields';
 import { fieldLabel, type FieldNames, setsPath } from '../../../execution/issueText';
@@ -171,7 +171,7 @@ const BODIES = {
 
 /** Normalizes a decision. Ignores case, and accepts true for confirm and false for reject. */
 function normalizedDecision(raw: unknown): unknown {
-	const value = typedValue('string', raw);
+	const value = convertToType('string', raw);
 	if (typeof value !== 'string') return raw;
 	const text = value.trim().toLowerCase();
 	return APPROVALS.get(text) ?? text;

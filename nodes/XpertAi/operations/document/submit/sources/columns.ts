@@ -1,7 +1,7 @@
 import { groupBy, isNil } from 'lodash';
 import type { IDataObject } from 'n8n-workflow';
 
-import { typedValue } from '../../../../execution/fieldSchemas';
+import { convertToType } from '../../../../execution/fieldSchemas';
 import type { FieldNames } from '../../../../execution/issueText';
 import { isJsonObject } from '../../../../payloads/json';
 import { isUuid } from '../../../../payloads/ids';
@@ -41,7 +41,7 @@ const ALIASES: Record<string, string[]> = {
 const FITS: Record<string, (column: unknown) => boolean> = {
 	fileUrl: (column) => /^\s*https?:\/\//i.test(String(column)),
 	storageFileId: (column) => isUuid(String(column).trim()),
-	size: (column) => typeof typedValue('number', column) === 'number',
+	size: (column) => typeof convertToType('number', column) === 'number',
 	metadata: isJsonObject,
 };
 
@@ -50,7 +50,7 @@ const isPlain = (column: unknown) => typeof column !== 'object';
 /**
  * Maps columns by name to document fields and the text. Exact field names take precedence over `ALIASES`.
  *
- * @param unmapped a document field to which no column is mapped
+ * @param unmapped a document field without `ALIASES`, to which no column is mapped
  * @returns `fields` without blank texts and undefined values (a blank `folder` is kept); `textColumn`: the name of the
  * column with the text; `unused`: the names of the filled columns that match nothing
  */

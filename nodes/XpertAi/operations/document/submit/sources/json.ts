@@ -117,8 +117,8 @@ function withText(
 		return item.throwIssue({ field, issue: `names ${quoted(path)}, which holds no text here` });
 	if (hasLoneSurrogate(text)) item.throwIssue({ field, issue: LONE_SURROGATE_ISSUE });
 	const rest: DocumentRecord = omit(found.record, path);
-	// Records of different files need different names.
-	const line = position.replace(' of the file', '').toLowerCase();
-	const name = isFilledText(rest.name) ? rest.name : `${binary.fileName || property}, ${line}`;
+	const place = position.replace(' of the file', '').toLowerCase();
+	// Begins with the file name, because records of different files need different names.
+	const name = isFilledText(rest.name) ? rest.name : `${binary.fileName || property}, ${place}`;
 	return { ...found, ...textDocument(item, { ...rest, name }, text) };
 }
