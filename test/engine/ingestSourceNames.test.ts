@@ -406,12 +406,22 @@ describe('two nodes that mirror one source', () => {
 		expect(hintsOf(result).join()).not.toContain('Beside');
 	});
 
+	const LISTS = { operation: 'findChanges', documentKey: '={{ $json.name }}' };
+
+	it('disable nothing beside Find Changes that disables what its items lack', async () => {
+		await night('x', 'abc', { parameters: { mode: 'mirror' } });
+		const parameters = { ...LISTS, whatIsGone: 'disable' };
+		const result = await both({ branches: true, items: 'b', parameters });
+		expect(hintsOf(result)).toContainEqual(SAID);
+	});
+
 	it.each<[string, INodeParameters]>([
 		['has a name of its own', { sourceName: 'y' }],
 		['has a shard of its own', { options: { shard: '2' } }],
 		['disables nothing', { mode: 'changed' }],
 		['only plans', { options: { dryRun: true } }],
 		['has a name by an expression', { sourceName: '={{ "x" }}' }],
+		['only finds what changed', { ...LISTS, whatIsGone: 'keep' }],
 	])('say nothing where the other %s', async (_, parameters) => {
 		await night('x', 'abc', { parameters: { mode: 'mirror' } });
 		const result = await both({ branches: true, items: 'b', parameters });

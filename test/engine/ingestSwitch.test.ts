@@ -88,6 +88,15 @@ describe('Document: Disable', () => {
 		},
 	);
 
+	it('looks into the memory of each source where the items name several', async () => {
+		for (const sourceName of [SOURCE, 'other']) await night('a', { sourceName });
+		const of = { sourceName: '={{ $json.of }}' };
+		const items = [SOURCE, 'other'].map((source) => ({ json: { name: 'a', of: source } }));
+		const result = await byKey('disable', '', of, { items });
+		expect(column(result.items, 'known')).toEqual([true, true]);
+		expect(column(result.items, 'id')).toEqual([idOf('a'), idOf('a', 'other')]);
+	});
+
 	it('needs no source: by ID, only the documents are changed, and the night sends what it still brings', async () => {
 		await night('abc');
 		const documentIds = JSON.stringify([idOf('a'), idOf('b')]);
