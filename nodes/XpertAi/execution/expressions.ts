@@ -44,7 +44,7 @@ templatesOf.cache = new WeakMap();
 /**
  * Evaluates an expression. If the expression only reads a value of the item, the node reads the value itself, because
  * n8n takes a hundred times as long. First, n8n also evaluates the expression, until an item gives a value other than
- * null and undefined. If n8n and the node ever differ, n8n evaluates the expression for all further items.
+ * null and undefined. If the two values differ, n8n evaluates the expression for all further items.
  *
  * @param expression without the leading `=`
  * @param askN8n asks n8n for the value

@@ -95,8 +95,8 @@ export function fieldsAlong(
 	const [key, ...rest] = path;
 	if (key === undefined) return [];
 	const hasKey = (one: object): one is INodeProperties => 'type' in one && get(one, 'name') === key;
-	const inContainers = () => level.filter(isPanelGroup).flatMap(({ options = [] }) => options);
-	const found = level.find(hasKey) ?? inContainers().find(hasKey);
+	const inPanelGroups = () => level.filter(isPanelGroup).flatMap(({ options = [] }) => options);
+	const found = level.find(hasKey) ?? inPanelGroups().find(hasKey);
 	// Skips row indexes and the key `values`, because the n8n panel does not show them. Without fields on this level,
 	// the path is inside JSON, where `values` is an ordinary key.
 	if (typeof key === 'number' || (!found && key === 'values' && level.length > 0))

@@ -78,6 +78,7 @@ export class Item extends Reader {
 	): NodeApiError {
 		return apiError(failure, {
 			...context,
+			// `idsIn` splits the text at each quote, so the quote separates the path from the body.
 			ids: [...this.idsIn(`${failure.path}"${body}`), ...ids],
 			timeLimitOption: this.timeLimitOption,
 			node: this.node,

@@ -129,7 +129,7 @@ interface OperationAnswer {
 async function answersFor(item: Item, operation: DeclaredOperation): Promise<OperationAnswer[]> {
 	const { ifEmpty, precheck, identifying = {} } = operation;
 	const { timeoutSeconds: initialTimeout = TIMEOUT_SECONDS } = operation;
-	const paths = pathsOf(item, operation);
+	const allPathValues = pathsOf(item, operation);
 	for (const [name, options] of Object.entries(identifying))
 		throwIfPartMissing(item, name, options);
 	const timeoutMs = item.setting('options.timeout', timeoutSchema, initialTimeout) * 1000;
@@ -139,7 +139,7 @@ async function answersFor(item: Item, operation: DeclaredOperation): Promise<Ope
 		? await readUploadFile(item, chosenBinaryField(item))
 		: undefined;
 	const answers: OperationAnswer[] = [];
-	for (const values of paths) {
+	for (const values of allPathValues) {
 		const checked = await precheck?.(item, values, timeoutMs);
 		if (checked && 'answer' in checked) {
 			answers.push({ answer: checked.answer });

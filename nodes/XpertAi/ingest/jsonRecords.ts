@@ -38,15 +38,15 @@ export async function* jsonRecords(text: AsyncIterable<string>): AsyncGenerator<
 	const held: Line[] = [];
 	let length = 0;
 	/**
-	 * Whether the file is known to contain JSON lines. `undefined` until the second line is read. False leaves this open
-	 * until the file is too long to be one JSON value, or ends.
+	 * Whether the file is known to contain JSON lines. `undefined` until the second line is read. False means that the
+	 * format is still unknown. It is decided when the file is too long to be one JSON value, or ends.
 	 */
 	let isJsonLines: boolean | undefined;
 	for await (const lines of nonBlankLines(text)) {
 		held.push(...lines);
 		length += sumBy(lines, 'text.length');
 		// If the first of several lines is a whole object, the file cannot be one JSON value.
-		if (held.length > 1) isJsonLines ??= isObject(held[0]);
+		if (held.length > 1) isJsonLines ??= isObjectLine(held[0]);
 		const isTooLong = length > MAX_VALUE_LENGTH;
 		if (isTooLong) isJsonLines ||= areJsonLines(held);
 		if (isJsonLines) yield held.splice(0).map(parseLine);
@@ -93,7 +93,7 @@ function parseLine({ number, text }: Line): FileRecord {
 }
 
 /** Whether a line is a complete JSON object. */
-const isObject = (line?: Line) =>
+const isObjectLine = (line?: Line) =>
 	line !== undefined && /^\s*\{/.test(line.text) && 'value' in parseLine(line);
 
 /**
@@ -104,7 +104,7 @@ const isObject = (line?: Line) =>
 function areJsonLines(lines: Line[]): boolean {
 	if (lines[0]?.text.trimStart().startsWith('[')) return false;
 	const checked = lines.slice(0, MAX_CHECKED_LINES);
-	return checked.filter(isObject).length * LINES_PER_OBJECT >= checked.length;
+	return checked.filter(isObjectLine).length * LINES_PER_OBJECT >= checked.length;
 }
 
 /** Parses a whole file as a JSON array, one JSON value, or JSON lines. Yields one `issue` if no format fits. */

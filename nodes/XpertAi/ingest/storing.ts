@@ -80,6 +80,7 @@ export class Storer<Report> {
 		try {
 			for await (const batch of groupIntoBatches(documents, batchLimits)) {
 				if (!Array.isArray(batch)) {
+					// This is a fact among the documents, not a batch.
 					yield [batch, ...this.facts.splice(0)];
 					continue;
 				}
@@ -138,6 +139,7 @@ export class Storer<Report> {
 		const attempts = earlier.attempts + result.attempts;
 		const mayBeDone = earlier.mayBeDone || result.mayBeDone;
 		const attempted = { ...earlier, attempts, mayBeDone };
+		// A half has earlier attempts. It does not count as a batch, because its whole batch was counted.
 		const counts = { attempts: result.attempts, retries: result.attempts - 1 };
 		this.facts.push({
 			outcome: 'sent',
@@ -205,9 +207,9 @@ export class Storer<Report> {
 		if (mayBePartlyDone(failure)) partlyDoneFailures = [...partlyDoneFailures, failure];
 		let someNotStored = false;
 		for (const half of chunk(batch, Math.ceil(batch.length / 2))) {
-			// The first half has a document that is certainly not stored. If earlier requests may be partly done, they were
-			// rejected because of this document (see `failedOutcome`). The server stores documents in order, so these requests
-			// stopped there, and stored nothing of the second half.
+			// A document of the first half is certainly not stored. `failedOutcome` says so only if this document also caused
+			// all `partlyDoneFailures`. The server stores documents in order, so those requests stopped at this document, and
+			// stored nothing of the second half.
 			if (someNotStored) partlyDoneFailures = [];
 			const end = await this.sendBatch({ ...attempted, batch: half, partlyDoneFailures });
 			someNotStored ||= end.someNotStored;
@@ -286,6 +288,8 @@ function failedOutcome(
 	if (mayBeDone || failure.kind === 'cancelled') return 'unknown';
 	// A server may answer 500 after it has stored the document.
 	if (failure.status === 500) return 'unknown';
+	// An earlier request may have stored these documents. This is ruled out only if it was the same rejection of the same
+	// single document. If this batch was not sent, nothing rules it out.
 	const isRejectedAgain = (earlier: Failure) => wasSent && isSameRejection(batch, earlier, failure);
 	if (!partlyDoneFailures.every(isRejectedAgain)) return 'unknown';
 	return wasSent && failure.status !== undefined ? 'rejected' : 'notSent';

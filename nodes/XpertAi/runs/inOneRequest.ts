@@ -74,6 +74,7 @@ export async function runInOneRequest(run: Run): Promise<RunResult> {
 
 /** Sends the request that starts the run and waits for its answer (E4). */
 async function sendAndWait({ before, ...run }: Waited) {
+	// The body of a message names its assistant. A decision or a retry gets the assistant of the thread.
 	const isMessage = run.intent.kind === 'message';
 	const assistant = isMessage ? {} : { assistant_id: before?.metadata?.assistant_id };
 	return await call(run, {
@@ -126,6 +127,7 @@ async function resultOfAnswer(run: Waited, content: unknown): Promise<RunResult>
 	if (shown && (shown.status !== 'completed' || shown.rejected)) return shown;
 	// `output` contains all texts of the run. `shown.output` contains only the last text, which is the answer.
 	if (shown?.output && output.endsWith(shown.output)) return shown;
+	// Otherwise, the thread is busy or does not show this answer. The server's answer is then the result.
 	run.facts.conversationId ??= state.metadata?.id;
 	const answer = { parts: [], ...shown, status: 'completed' as const, output, otherParts };
 	return lacksAnswer(run, state, output) ? { ...answer, remembered: false } : answer;

@@ -56,8 +56,8 @@ export interface StartedRun extends SentRun {
 const FAIL_WAIT_MS = 5_000;
 
 /**
- * Starts a run in the three steps that are described above. While another run blocks the thread, waits for its end, and
- * cancels it if it stays silent for `cancelSilentMs` (see `BlockingRunWatch`). Never throws.
+ * Starts a run in the three steps that are described above. If `whenBusy` is `wait`, waits for the end of each run that
+ * blocks the thread, and cancels it if it stays silent for `cancelSilentMs` (see `BlockingRunWatch`). Never throws.
  *
  * @returns the IDs of the started run, or why no run was started
  */

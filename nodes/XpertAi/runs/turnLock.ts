@@ -105,9 +105,9 @@ export class TurnLock {
 	 * A client that sends no request once the lock has this age. Sends each request once. Stores a temporary failure in
 	 * `failure`.
 	 */
-	private clientUntil(ageMs: number): Pick<ApiClient, 'send' | 'outageBudget'> {
+	private clientUntil(maxAgeMs: number): Pick<ApiClient, 'send' | 'outageBudget'> {
 		const send: Send = async (request) => {
-			const leftMs = ageMs - this.ageMs();
+			const leftMs = maxAgeMs - this.ageMs();
 			const { method, path, apiRoot = API_ROOT } = request;
 			if (leftMs <= 0)
 				return { ok: false, failure: { kind: 'timeout', method, path: apiRoot + path } };
@@ -164,7 +164,7 @@ export async function takeTurnLock(
 			return maySupportLocks(support, clock) ? { failure } : {};
 		}
 		if (answer && !isLock(answer, id)) {
-			// The server ignores the ID, and has created a conversation that users can see.
+			// The server sends no times, or ignores the ID and has created a conversation that users can see.
 			await deleteLockRecord(unlimited(client), answer.id);
 			recordMissingLocks(support, clock);
 			return {};
@@ -206,7 +206,7 @@ const unlimited = ({ sendUnlimited, clock }: Client): ApiClient => ({
  * Deletes the record of a lock whose holder has stopped.
  *
  * @param record as the server showed it just now
- * @returns whether the record was deleted
+ * @returns whether the server confirmed the deletion
  */
 async function deleteDead(
 	client: Client,
@@ -248,7 +248,7 @@ async function takeRightToDelete(client: Client, dead: CreatedLock) {
  * the execution was not stopped. Never throws.
  *
  * @param leftMs returns how long this process has the right to delete the record
- * @returns whether the record was deleted
+ * @returns whether the server confirmed the deletion
  */
 async function deleteOwn(
 	client: Client,

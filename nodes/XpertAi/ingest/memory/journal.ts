@@ -100,7 +100,7 @@ export class Journal {
 		// If a late request may still change a document of the batch, this page gets no fingerprints.
 		const areCertain = entries.every((entry) => this.isCertain(entry));
 		const filledEnd = areCertain ? { ...end, body: fingerprintsOf(entries) } : end;
-		// The note `end` is sent twice. The row after the documents replaces the row before them.
+		// The note `end` is sent twice, before and after the documents of the batch. The later row replaces the earlier one.
 		const rows = [documents, end, filledEnd].map((note) => this.notes.row(note));
 		const [documentsRow, endRow, filledEndRow] = rows.map((row) => JSON.stringify(row));
 		return {

@@ -264,7 +264,7 @@ export class SourceMemory {
 		if (taken === undefined) this.failures.noRoute = true;
 		else if (Array.isArray(taken)) this.isNew = await readMemory(taken, this.parts);
 		else this.holder = taken;
-		// Both numbers are 0 if the memory was not read.
+		// `root.run` and `crashedRun` are 0 if the memory was not read.
 		const { crashedRun } = journal;
 		lease.raiseCounters({ root: this.pieces.root.run, sent: crashedRun }, crashedRun);
 		journal.run = lease.number;

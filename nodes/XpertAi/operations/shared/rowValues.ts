@@ -61,7 +61,8 @@ export const rowName = (key: string, label: string): string =>
 	`${truncate(key, { length: 60 })} in "${label}"`;
 
 /**
- * Converts the content of a row to the type of the row.
+ * Converts the content of a row to the type of the row. For the type `string`, changes only dates (see `utcText`), and
+ * keeps e.g. a number. For the type `string[]`, keeps an array as it is.
  *
  * @throws NodeOperationError if the content does not have this type
  */

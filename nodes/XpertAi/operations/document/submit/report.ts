@@ -219,6 +219,7 @@ export function stopError(submission: Submission, stopped: DocumentReport): Item
 	const { counts, inputHints, failed } = submission.tally;
 	const { item } = stopped;
 	const error = reportedError(stopped) ?? item.operationError('A document was not stored');
+	// `failed` also has stored documents whose processing failed. They are left out here.
 	const names = failed.flatMap(({ name, outcome }) => {
 		if (name === undefined || outcome === 'stored') return [];
 		return outcome === 'unknown' ? `${name} (stored or not)` : name;

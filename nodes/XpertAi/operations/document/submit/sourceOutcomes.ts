@@ -49,7 +49,7 @@ export class SourceOutcomes {
 		if ('document' in fact) this.handleOutcome(fact);
 	}
 
-	/** Records the outcome of a document in the memory, and starts its processing if needed. */
+	/** Releases the report of a document, records its outcome in the memory, and starts its processing if needed. */
 	private handleOutcome(fact: DocumentFact<DocumentReport>): void {
 		const { document } = fact;
 		this.contents.release(document.id, document.report);
@@ -60,6 +60,7 @@ export class SourceOutcomes {
 				return this.handleUnchanged(document, fact.status);
 			case 'rejected':
 			case 'notSent':
+				// Without `failure`, no request was tried, so the memory has no new entry to remove.
 				if (fact.failure) this.memoryFor(document)?.recordRejected(document.id);
 		}
 	}

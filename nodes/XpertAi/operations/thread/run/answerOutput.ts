@@ -40,6 +40,7 @@ export function answerOf(
 ): { output: string; json: IDataObject } {
 	const { citations: style, include } = request.options;
 	const { parts: allParts, otherParts, usage, output: content } = result;
+	// The field `parts` of the output gets only `otherParts`, never all parts.
 	const parts = isEmpty(otherParts) ? undefined : otherParts;
 	const waitingTasks = result.status === 'interrupted' ? result.interrupt : undefined;
 	const { text, sources } = citedText(result, style);

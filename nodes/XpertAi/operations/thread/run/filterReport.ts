@@ -61,8 +61,9 @@ function searchIn({ id, data }: Part): FilterReport | undefined {
 	if (!data) return undefined;
 	const output = data.output ?? data.data;
 	const answer = typeof output === 'string' ? parseAnswer(output) : output;
+	// On a thread, the ID of a workflow's knowledge step is the name of a field, which ends with `_channel`.
 	const isStep = data.type === 'knowledges' || id?.endsWith('_channel');
-	// A step only lists its passages.
+	// Such a step only lists its passages.
 	if (isStep && Array.isArray(answer)) return { status: 'unknown', hitCount: answer.length };
 	const search = toolAnswer.safeParse(answer).data;
 	if (search) return search;

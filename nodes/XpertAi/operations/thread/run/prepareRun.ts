@@ -37,6 +37,7 @@ export async function prepareRun(request: RunRequest, turn: Turn): Promise<Run> 
 	const read = request.attachments.map(async (field) => await readUploadFile(item, field));
 	const files = await Promise.all(read);
 	const thread = await openThread(request, client);
+	// `{}` leaves out the advice about the assistant: this failure is about the conversation.
 	if ('status' in thread) throw resultError(item, thread, {});
 	const { threadId } = thread;
 	const run: Run = {

@@ -85,6 +85,7 @@ export async function otherContent(
 	for await (const piece of pieces) {
 		taken.add(piece);
 		if (digest || taken.isKept) continue;
+		// Reads no bytes of a file in n8n's binary data storage: `content` is its size and a way to open it again.
 		const { content } = await readUploadFile(item, field);
 		return { content, hadNul: false };
 	}

@@ -97,7 +97,7 @@ function fileDocument(
 	named: FileType,
 	read: (digest?: Hash) => Promise<FileContent & { format: FileType }>,
 ): InputDocument {
-	const recordOf = ({ name, type, mimeType, isTable }: FileType) =>
+	const readyFor = ({ name, type, mimeType, isTable }: FileType) =>
 		readyRecord(item, {
 			...given,
 			name,
@@ -105,11 +105,11 @@ function fileDocument(
 			mimeType: (given.mimeType ?? mimeType).replace(/;\s*charset=.*/i, ''),
 			type: isTable ? type : (given.type ?? type),
 		});
-	const { hadNul, ...ready } = recordOf(named);
+	const { hadNul, ...ready } = readyFor(named);
 	const readFile = async (begun?: Hash) => {
 		const { content, digest, format, hadNul: fileHadNul } = await read(begun);
 		// The content may show another format than the name.
-		const { record } = format === named ? ready : recordOf(format);
+		const { record } = format === named ? ready : readyFor(format);
 		const recordFields = pick(record, ['name', 'type', 'mimeType']);
 		const name = recordFields.name ?? '';
 		return {

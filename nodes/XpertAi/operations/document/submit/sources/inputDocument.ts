@@ -49,7 +49,8 @@ export function readOrRejectWithKey(
 	try {
 		return read();
 	} catch (caught) {
-		// With a missing part, the key would be wrong. If `readKey` throws, no key is known.
+		// With a missing part, the key would be wrong. If `readKey` throws, `attempt` returns the error, and `rejectedWithKey`
+		// ignores it, because it is no text.
 		const key = isMissingPartError(caught) ? undefined : attempt(readKey);
 		throw rejectedWithKey(key, item.asError(caught));
 	}

@@ -51,6 +51,7 @@ function checkChunkSizes(
 	fieldNames: FieldNames,
 ): void {
 	const size = parserConfig?.chunkSize ?? CHUNK_SIZE;
+	// A missing overlap needs no check: its default fits the chunk size (see `withTextSplitter`).
 	const overlap = parserConfig?.chunkOverlap ?? 0;
 	const throwIssue = (setting: string, issue: string, value: number) =>
 		item.throwIssue({ field: fieldLabel(['parserConfig', setting], fieldNames), issue, value });
