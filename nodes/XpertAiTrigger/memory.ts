@@ -49,7 +49,7 @@ const time = z
 	.catch(undefined);
 
 /** The schema of a stored memory. Accepts corrupt parts, except `watched`. */
-const storedMemory = z.object({
+const storedMemorySchema = z.object({
 	watched: z.string(),
 	since: time,
 	again: time,
@@ -62,7 +62,7 @@ const storedMemory = z.object({
  * @returns `undefined` if the memory belongs to another server, or if both times are corrupt
  */
 export function readMemory(stored: unknown, watched: string): Memory | undefined {
-	const { data } = storedMemory.safeParse(stored);
+	const { data } = storedMemorySchema.safeParse(stored);
 	if (data?.watched !== watched) return undefined;
 	const since = data.since ?? data.again;
 	if (since === undefined) return undefined;

@@ -50,7 +50,7 @@ export interface BinaryField {
 	property: string;
 	binary: IBinaryData;
 	/** Display name of the parameter that selects the field. */
-	parameter: string;
+	parameterLabel: string;
 }
 
 /** The binary field that the parameter `binaryPropertyName` selects. */
@@ -85,7 +85,7 @@ function binaryFieldNamed(item: Item, name: string, property: string): BinaryFie
 	const binary = Object.hasOwn(fields, property) ? fields[property] : undefined;
 	if (binary) {
 		const mimeType = binary.mimeType || mimeTypeOf(binary.fileName);
-		return { property, binary: { ...binary, mimeType }, parameter: item.labelOf(name) };
+		return { property, binary: { ...binary, mimeType }, parameterLabel: item.labelOf(name) };
 	}
 	const found = Object.keys(fields).join(', ');
 	const available = found ? `has only ${found}` : 'has no binary field';
@@ -193,13 +193,13 @@ async function readOrThrowGone<Result>(
  */
 export function throwFileIssue(
 	item: Item,
-	{ property, parameter, binary: { fileName } }: BinaryField,
+	{ property, parameterLabel, binary: { fileName } }: BinaryField,
 	fileIssue: string,
 ): never {
 	const file = fileName ? `file ${quoted(fileName)}` : 'file';
 	const issue = `names ${quoted(property)}, whose ${file} ${fileIssue}`;
 	return item.throwIssue({
-		field: `"${parameter}"`,
+		field: `"${parameterLabel}"`,
 		issue,
 		advice: 'Correct the file, or leave it out.',
 	});

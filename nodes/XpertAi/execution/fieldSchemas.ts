@@ -171,7 +171,7 @@ export function idFromInput(raw: unknown): unknown {
 	const value = isJsonObject(raw) && 'value' in raw ? raw.value : raw;
 	const given = typeof value === 'number' ? String(value) : value;
 	if (typeof given !== 'string') return given;
-	const id = idInAddress(given.trim());
+	const id = idFromAddress(given.trim());
 	return isUuid(id) ? id.toLowerCase() : id;
 }
 
@@ -198,7 +198,7 @@ function isId(id: string, name?: string): boolean {
 }
 
 /** Returns the last UUID of a web address. A text that is no web address stays unchanged. */
-const idInAddress = (text: string): string =>
+const idFromAddress = (text: string): string =>
 	(isAddress(text) ? text.match(EVERY_UUID)?.at(-1) : undefined) ?? text;
 
 const isAddress = (text: string): boolean => /^https?:\/\//i.test(text);

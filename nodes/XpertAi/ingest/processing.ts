@@ -246,7 +246,7 @@ export class Processing {
 		this.lastProgressAt = this.routes.clock.now();
 	}
 
-	/** Lets a document be started once more, because the server did not begin. `restarted` limits this to once. */
+	/** Lets a document be started once more, because the server did not begin. `restarted` prevents this twice in a row. */
 	private restart(id: string): void {
 		this.toPoll.delete(id);
 		this.notQueued.delete(id);

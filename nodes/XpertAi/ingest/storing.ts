@@ -288,8 +288,8 @@ function failedOutcome(
 	if (mayBeDone || failure.kind === 'cancelled') return 'unknown';
 	// A server may answer 500 after it has stored the document.
 	if (failure.status === 500) return 'unknown';
-	// An earlier request may have stored these documents. This is ruled out only if it was the same rejection of the same
-	// single document. If this batch was not sent, nothing rules it out.
+	// An earlier request may have stored these documents, unless it got the same rejection for the same single document.
+	// If this batch was not sent, any earlier request may have stored them.
 	const isRejectedAgain = (earlier: Failure) => wasSent && isSameRejection(batch, earlier, failure);
 	if (!partlyDoneFailures.every(isRejectedAgain)) return 'unknown';
 	return wasSent && failure.status !== undefined ? 'rejected' : 'notSent';

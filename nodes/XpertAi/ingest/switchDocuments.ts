@@ -4,7 +4,7 @@ import type { Failure } from '../transport/failure';
 import { type KnowledgebaseRoutes, documentListAnswer } from './routes';
 
 /** Maximum number of documents to disable or enable in one request. */
-const SWITCHED_AT_ONCE = 100;
+const SWITCHED_PER_REQUEST = 100;
 
 interface SwitchOptions {
 	disabled: boolean;
@@ -27,7 +27,7 @@ export async function switchDocuments(
 	ids: string[],
 	{ disabled, beforeChange, routes, fieldsOf, onSwitched }: SwitchOptions,
 ): Promise<Failure | undefined> {
-	for (const batch of chunk(ids, SWITCHED_AT_ONCE)) {
+	for (const batch of chunk(ids, SWITCHED_PER_REQUEST)) {
 		if (routes.signal?.aborted) return undefined;
 		const failure = await beforeChange?.(batch);
 		if (failure) return failure;

@@ -7,7 +7,7 @@ interface Step {
 	isOptional: boolean;
 }
 
-/** Matches an expression that is only a path below `$json`, in one pair of braces. */
+/** Matches an expression in one pair of braces that starts with `$json`. `STEP` checks the text behind `$json`. */
 const BRACES = /^\{\{\s*\$json(?=[.?[])([^{}]+)\}\}$/;
 
 /** Matches `.name`, `["a name"]`, `['a name']` or `[0]`, also with `?.`. Does not match texts with a backslash. */

@@ -122,7 +122,7 @@ async function planDecision(
 /**
  * Returns the result if a decision changes the arguments of a call that does not wait.
  *
- * @param calls the IDs of the waiting calls, or undefined for a task without a call
+ * @param calls the ID of the waiting call of each task. The entry of a task without a call is undefined.
  */
 function changesNotWaiting(calls: unknown[]) {
 	const shown = compact(calls.map((id) => isString(id) && sanitize(id)));

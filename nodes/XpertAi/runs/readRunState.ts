@@ -137,8 +137,8 @@ async function readInterruptedRun(run: RunClient, facts: ConversationFacts): Pro
 	if (events && replayed?.status === 'completed' && provesCompletion(events)) return replayed;
 	const hasOverlap = others.length > 0;
 	const mayChange = !isSettled && (isLast || hasOverlap);
-	// If no other run overlapped, the interruption in the stream is that of this run, so the result can be used at once.
-	// Otherwise, a later read knows more.
+	// The conversation does not show yet whether the run waits. If no other run overlapped, the interruption in the stream
+	// is that of this run, so it is used. Otherwise, a later read knows more.
 	if (mayChange) return replayed?.status === 'interrupted' && !hasOverlap ? replayed : SETTLING;
 	if (events && replayed?.status === 'interrupted' && hasOverlap) {
 		// The tasks of the stream no longer wait. If each of them may be a left-over step, no person had to decide, so the

@@ -45,7 +45,8 @@ async function hidesOwners(client: ApiClient, failure: Failure) {
 
 /**
  * Checks whether the server supports owners: whether it lists a conversation that the node has created for this owner.
- * If so, sets `owner.isConfirmed`. Otherwise, sets `owner.id` to null.
+ * If so, sets `owner.isConfirmed`. If the server does not list it, sets `owner.id` to null. If the conversation cannot be
+ * read, changes nothing.
  *
  * @param threadId the thread of the created conversation
  * @returns the state of the conversation, or an empty object if `owner.isConfirmed` was already true
@@ -58,7 +59,7 @@ export async function confirmOwner(
 	if (owner.isConfirmed) return {};
 	let facts = await readConversation(client, threadId);
 	if (!facts.failure && !facts.conversationId) {
-		// Only a second answer counts: without an owner, the node would use another thread.
+		// Asks again before it gives up the owner: without an owner, the node would use another thread.
 		await client.clock.sleep(FOREIGN_PAUSE_MS, client.signal);
 		facts = await readConversation(client, threadId);
 	}

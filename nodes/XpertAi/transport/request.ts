@@ -124,7 +124,7 @@ async function sendOnce(
 		)) as IN8nHttpFullResponse;
 		return stream ? await readStream(response, stream, redact, signal) : response;
 	} catch (error) {
-		return unreadErrorResponse(error) ?? networkFailure(error, cancelled, deadline);
+		return unreadErrorResponse(error) ?? failureFromError(error, cancelled, deadline);
 	} finally {
 		if (body instanceof FormData) closeFiles(body);
 	}
@@ -146,7 +146,7 @@ function unreadErrorResponse(error: unknown): IN8nHttpFullResponse | undefined {
 /**
  * Converts an error of n8n's HTTP client to a failure. Copies only some fields, because the error contains the token.
  */
-function networkFailure(
+function failureFromError(
 	error: unknown,
 	cancelled?: AbortSignal,
 	deadline?: AbortSignal,

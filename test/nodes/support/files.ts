@@ -5,7 +5,7 @@ import { itemOf } from './context';
 /** A binary field. With an `id`, n8n has stored its file. */
 export const field = (mimeType = '', more: object = {}) => ({
 	property: 'data',
-	parameter: 'Input Binary Field',
+	parameterLabel: 'Input Binary Field',
 	binary: { data: '', mimeType, ...more },
 });
 

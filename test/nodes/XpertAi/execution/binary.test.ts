@@ -27,7 +27,7 @@ describe('a binary field', () => {
 		expect(chosenBinaryField(named(' data '))).toEqual({
 			property: 'data',
 			binary: { ...binary.data, mimeType: 'application/pdf' },
-			parameter: 'Input Binary Field',
+			parameterLabel: 'Input Binary Field',
 		});
 		const both = chosenBinaryFields(named('other, data,other'), name);
 		expect(both.map(({ property }) => property)).toEqual(['other', 'data']);

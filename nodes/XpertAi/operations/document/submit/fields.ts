@@ -248,7 +248,7 @@ export const disableInManualRuns = booleanField(
 	'Whether a run started by hand disables what is gone, too. Otherwise it says what a scheduled run would do.',
 );
 
-const wholeFrom = (minValue: number) => ({ minValue, numberPrecision: 0 });
+const wholeNumberFrom = (minValue: number) => ({ minValue, numberPrecision: 0 });
 
 const IF_REMEMBERED = { show: { '/mode': ['changed', 'mirror'] } };
 
@@ -284,7 +284,7 @@ const submitTuning = tuningField('Tuning and Repair', [
 		),
 	]),
 	numberField('batchSize', 'Batch Size', 'Max number of documents in one request', {
-		typeOptions: wholeFrom(1),
+		typeOptions: wholeNumberFrom(1),
 		default: 100,
 	}),
 	numberField('batchMegabytes', 'Batch Size (MB)', 'Max size of one request', {
@@ -304,7 +304,7 @@ const submitTuning = tuningField('Tuning and Repair', [
 		'stopAfterFailures',
 		'Stop After Failures',
 		'When so many documents in a row fail for the same reason, the rest is not sent. Never with 0.',
-		{ typeOptions: wholeFrom(0), default: 100 },
+		{ typeOptions: wholeNumberFrom(0), default: 100 },
 	),
 	timeoutOption(300),
 ]);

@@ -204,7 +204,8 @@ function getsAllFrom(context: IExecuteFunctions, name: string, parent: string): 
 function haveSameItems(context: IExecuteFunctions, parent: string, names: string[]): boolean {
 	const counts = itemCounts(context, parent);
 	if (counts.length > 1) return counts.filter((count) => count > 0).length < 2;
-	// Nodes behind the same output get the same items, unless a node in between drops some. So none may be in between.
+	// Nodes behind the same output get the same items, unless a node in between drops some. So the result is false if any
+	// node is in between.
 	const below = context.getChildNodes(parent);
 	const isDirect = (name: string) =>
 		intersectionBy(context.getParentNodes(name), below, 'name').length === 0;

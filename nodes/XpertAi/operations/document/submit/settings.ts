@@ -22,7 +22,7 @@ import { submitFields } from './fields';
 
 const MEGABYTE = 1024 * 1024;
 
-const wholeFrom1 = finite.int().min(1);
+const wholeNumberFrom1 = finite.int().min(1);
 const minutes = finite.min(0);
 
 export const submitParameters = z.object({
@@ -37,9 +37,9 @@ export const submitParameters = z.object({
 		waitMinutes: minutes,
 	}),
 	tuning: z.object({
-		batchSize: wholeFrom1,
+		batchSize: wholeNumberFrom1,
 		batchMegabytes: finite.positive(),
-		concurrency: wholeFrom1,
+		concurrency: wholeNumberFrom1,
 		forgetDamage: z.boolean(),
 		retryMinutes: minutes,
 		/** The run stops sending after this number of consecutive failures with the same reason. 0 means no limit. */

@@ -15,7 +15,7 @@ import type { Submission } from './submission';
  * - `unreadable`: the node could not read the document. Such a document does not replace an earlier one with the same ID.
  * - any other state: the outcome of the document.
  */
-const SEEN = ['listed', 'unreadable', ...OUTCOME_NAMES] as const;
+const SEEN_STATES = ['listed', 'unreadable', ...OUTCOME_NAMES] as const;
 
 /** The documents that a source contains in this run, and what became of them. */
 export class SourceContents {
@@ -23,14 +23,14 @@ export class SourceContents {
 	 * The state of each document that the source contains in this run. For a document that `release` removed from
 	 * `reports`, this is the only record. Used to find missing documents, and documents with the same ID.
 	 */
-	readonly seen = new SeenDocuments(SEEN);
+	readonly seen = new SeenDocuments(SEEN_STATES);
 	/**
 	 * The report of the latest document with each ID, by ID in lower case. To save memory, `release` removes a report
 	 * that is not needed to the end of the run (see `DocumentReport.isTracked`).
 	 */
 	readonly reports = new Map<string, DocumentReport>();
 	/**
-	 * Number of failures that leave open what the source contains, or what is stored (see `recordGap`). If above 0, this
+	 * Number of failures that leave open what the source contains, or what is stored (see `countIfGap`). If above 0, this
 	 * run does not disable documents.
 	 */
 	gaps = 0;
@@ -98,7 +98,7 @@ export class SourceContents {
 	 * - The document was rejected, unless the server rejected its content (see `isRejection`) with a reason, and the
 	 *   document has a stable ID.
 	 */
-	recordGap(fact: Fact<DocumentReport>): void {
+	countIfGap(fact: Fact<DocumentReport>): void {
 		const isGap =
 			fact.outcome === 'unknown' ||
 			fact.outcome === 'notSent' ||

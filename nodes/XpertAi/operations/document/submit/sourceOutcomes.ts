@@ -44,7 +44,7 @@ export class SourceOutcomes {
 		// A document in `startedNow` is recorded when its processing ends.
 		if (this.tryStartNow(fact)) return;
 		this.submission.add(fact);
-		this.contents.recordGap(fact);
+		this.contents.countIfGap(fact);
 		this.submission.circuitBreaker.count(fact);
 		if ('document' in fact) this.handleOutcome(fact);
 	}

@@ -185,7 +185,7 @@ export class SourceRun {
 	newMemory(): SourceMemory {
 		const { first, settings, signal } = this.submission;
 		const { context } = first;
-		const { forgetDamage: forgetLost, process: processed } = settings;
+		const { forgetDamage: forgetLost, process: startsProcessing } = settings;
 		const place = memoryPlaceOf(this.knowledgebaseId, this.source, context);
 		const { name } = context.getWorkflow();
 		const by = `execution ${context.getExecutionId()}${name ? ` of "${name}"` : ''}`;
@@ -193,7 +193,7 @@ export class SourceRun {
 			signal,
 			by,
 			forgetLost,
-			startsProcessing: processed,
+			startsProcessing,
 		});
 	}
 

@@ -38,7 +38,7 @@ export async function executeById({ context, items }: Execution, operation: Oper
 }
 
 /**
- * Reads the answer of one run. Wait for Run waits until the run ends.
+ * Reads the answer of one run. The operation "Wait for Run" first waits until the run ends.
  *
  * @returns the JSON of the output item. While the run is active, `output` is null.
  * @throws NodeApiError if the run failed or could not be read

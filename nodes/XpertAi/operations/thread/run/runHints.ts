@@ -11,7 +11,7 @@ export function runHints(context: IExecuteFunctions, output: INodeExecutionData[
 	return [...(isTool(context) ? [] : stateHints(runs)), ...resultHints(runs)];
 }
 
-/** Hints about runs that wait, ended a wait, or have no words. */
+/** Hints about runs that wait for a person, messages that ended such a wait, and empty answers. */
 function stateHints(runs: IDataObject[]): string[] {
 	const waiting = filter(runs, { status: 'interrupted' }).length;
 	const ended = filter(runs, 'discarded').length;

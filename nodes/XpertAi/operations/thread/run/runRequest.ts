@@ -76,7 +76,7 @@ interface RunPlace {
 
 /**
  * Reads which conversation the run belongs to. A decision and a retry are about an existing thread. Without a chat session,
- * "Automatic" means a new conversation.
+ * "Of This Chat" means a new conversation.
  */
 function readPlace(item: Item, kind: RunKind): RunPlace {
 	const chosen = kind === 'message' ? item.setting('threadSource', threadSourceSchema) : 'existing';
@@ -90,7 +90,7 @@ function readPlace(item: Item, kind: RunKind): RunPlace {
 		return { conversationKind: 'key', key };
 	}
 	if (session === null) return { conversationKind: 'new', noChatReason: 'session' };
-	// Tools do not offer "Automatic". The value was set when the node was not a tool, so the user needs no hint.
+	// Tools do not offer "Of This Chat". The value was set when the node was not a tool, so the user needs no hint.
 	return { conversationKind: 'new', noChatReason: isTool(item.context) ? undefined : 'chat' };
 }
 

@@ -27,7 +27,7 @@ export function textDocument(item: Item, given: Named, text: string): InputDocum
 	const isOtherType = named.extension !== undefined && !named.isText;
 	const format = isOtherType ? fileType(`${given.name}.${extension}`) : named;
 	const whole = text.replaceAll(NUL, '');
-	// Encodes the text when it is uploaded, to save memory.
+	// Encodes the text only when it is hashed or uploaded, to save memory.
 	const read = async () => ({ content: Buffer.from(whole), hadNul: whole !== text, format });
 	return fileDocument(item, { size: Buffer.byteLength(whole), ...given }, format, read);
 }

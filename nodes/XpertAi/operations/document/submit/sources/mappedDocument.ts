@@ -30,7 +30,8 @@ const fieldsNamed = memoize((names: string) =>
 export function readFields(item: Item): InputDocument {
 	const { columns, fields, textColumn, unused: unusedColumns } = mappedColumns(item);
 	const hasKey = isFilled(item.node, 'documentKey');
-	// The schema would convert the ID and drop an empty folder, so both are taken as given. A key replaces the ID.
+	// The schema would convert the ID, so the ID is taken as given. A key replaces the ID. The schema also drops an empty
+	// folder, so `asGiven` keeps it. Any other folder is converted.
 	const asGiven = pick(fields, hasKey ? ['folder'] : ['folder', 'id']);
 	const schema = groupSchema(fieldsNamed(Object.keys(fields).sort().join(' ')));
 	const typed = item.check(schema, omit(fields, 'id'), DOCUMENT_FIELD_NAMES);

@@ -250,7 +250,7 @@ describe('the files to attach', () => {
 
 	it('are the fields of the item, by the parameter that names them', () => {
 		expect(requestOf({ options: { attachments: 'data' } }).attachments).toEqual([
-			{ property: 'data', binary: BINARY.data, parameter: 'Attach Files' },
+			{ property: 'data', binary: BINARY.data, parameterLabel: 'Attach Files' },
 		]);
 	});
 
