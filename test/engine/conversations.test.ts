@@ -4,6 +4,7 @@ import type { FaultRule } from 'sandbox';
 import { OWNER } from 'sandbox/entities';
 import { answering } from './support/faults';
 import { useFixture } from './support/fixture';
+import { hintsOf } from './support/ingest';
 
 const fixture = useFixture();
 const { add, sent } = fixture;
@@ -93,8 +94,11 @@ describe('Conversation: Delete looks first', () => {
 	});
 
 	it('says when there was nothing, and sends no request to delete it', async () => {
-		const { items } = await fixture.run(conversation('delete', { conversationId: NOBODY }));
-		expect(items[0]?.json).toEqual({ deleted: false });
+		const result = await fixture.run(conversation('delete', { conversationId: NOBODY }));
+		expect(result.items[0]?.json).toEqual({ deleted: false });
+		expect(hintsOf(result)).toEqual([
+			'Conversations that were not there: 1. Check "Conversation": it takes the conversationId, not the threadId.',
+		]);
 		expect(methods()).toEqual(['GET']);
 	});
 

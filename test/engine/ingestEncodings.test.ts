@@ -169,6 +169,8 @@ it('items that hold files say so with Documents From left at Text', async () => 
 	const items = [await fileItem('a.pdf', 'application/pdf', Buffer.from('%PDF-'))];
 	const text = { source: 'text', name: 'a', text: '={{ $json.text }}' };
 	const { error } = await submit(text, { items });
-	expect(error?.message).toContain('The items hold files: set Documents From to Files');
+	expect(error?.message).toContain(
+		'if the file of the item is meant, set "Documents From" to Files',
+	);
 	expect(fixture.sandbox.requests.all).toEqual([]);
 });

@@ -232,7 +232,7 @@ describe('a version', () => {
 		const items = [1, 2, 3].map((id) => ({ ...json, id }));
 		const result = await find(version, items);
 		expect(result.items).toHaveLength(3);
-		expect(hintsOf(result)).toContain(missing(3, 'Until you correct it, they pass.'));
+		expect(hintsOf(result)).toContain(missing(3, 'Until you correct it, such items always pass.'));
 	});
 
 	const FIXED =
@@ -334,12 +334,16 @@ describe('Metadata Rows', () => {
 			expect.arrayContaining([expect.stringMatching(/k[0-3]/)]),
 		);
 		expect(hintsOf(result)).toContain(leftOut(3));
+		expect(hintsOf(result)).toContain(
+			'Correct the expressions of these Metadata Rows: k0, k1, k2.',
+		);
 	});
 
 	it('are named where no item has a value for them, as where a column is misspelt', async () => {
 		const parameters = rows('={{ $json.departement }}', '={{ $json.team }}', 'fixed');
 		const items = [{ team: 'a' }, { team: null }];
-		const hint = 'Metadata Rows without a value in any item: k0. Filters miss them.';
+		const hint =
+			'Metadata Rows without a value in any item: k0. Correct them, or filters miss them.';
 		expect(hintsOf(await night(parameters, items))).toContain(hint);
 		const given = await night(parameters, [...items, { departement: 'Sales' }]);
 		expect(hintsOf(given).join()).not.toContain('Metadata Rows');

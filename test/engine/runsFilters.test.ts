@@ -123,13 +123,13 @@ describe('a value for the filter of a tool', () => {
 			'a value of another type',
 			['metadata.year', 'eq', { selector: 'human.department' }],
 			'hr',
-			'Correct the value in "Values for Filters", and ask anew.',
+			'Correct the value or its Type in "Values for Filters", and ask anew.',
 		],
 		[
 			'a text that is too long',
 			['metadata.department', 'eq', { selector: 'human.department' }],
 			'x'.repeat(513),
-			'Correct the value in "Values for Filters", and ask anew.',
+			'Correct the value or its Type in "Values for Filters", and ask anew.',
 		],
 	])('has advice that fits in the hint about %s', async (_, filter, content, advice) => {
 		const assistant = putTool(fixture.sandbox, { fixed: condition(...filter) });

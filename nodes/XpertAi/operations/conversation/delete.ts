@@ -1,3 +1,4 @@
+import { filter } from 'lodash';
 import { z } from 'zod';
 
 import { booleanField } from '../../execution/fields';
@@ -36,7 +37,16 @@ export const deleteConversation = declare({
 		return await send();
 	},
 	answer: z.undefined({ message: 'it is not empty' }),
+	answersHint: (answers) => {
+		const missing = filter(answers, NOT_THERE).length;
+		return missing > 0
+			? `Conversations that were not there: ${missing}. Check "Conversation": it takes the conversationId, not the threadId.`
+			: undefined;
+	},
 });
+
+/** What counts as the answer if the conversation does not exist. */
+const NOT_THERE = { affected: 0 };
 
 const messageList = z.object({ items: z.array(z.object({ id: z.string().min(1) })) });
 
@@ -81,7 +91,7 @@ async function deleteMessages(item: Item): Promise<void> {
  * @throws NodeOperationError if a run is in progress
  */
 function checkNotRunning(answer: unknown, item: Item): PrecheckResult {
-	if (isMissingConversation(answer)) return { answer: { affected: 0 } };
+	if (isMissingConversation(answer)) return { answer: NOT_THERE };
 	const isRunning = conversationRecord.parse(answer).status === 'busy';
 	if (!isRunning || item.setting('options.deleteWhileRunning', z.boolean())) return {};
 	throw item.operationError(

@@ -123,7 +123,7 @@ export function hintsOf(submission: Submission): string[] {
 		...compact([
 			...replacedHints(submission),
 			...inputHintsInWords(submission.tally),
-			emptyRowsHint(submission.tally),
+			...metadataRowHints(submission.tally),
 			unusedColumnsHint(submission),
 		]),
 	];
@@ -137,11 +137,15 @@ function inputHintsInWords({ inputHints }: Tally): string[] {
 	});
 }
 
-/** Names the rows of Metadata that had a value in no document, e.g. because of a misspelt column. */
-function emptyRowsHint({ metadataRowKeys: { empty, filled } }: Tally): string | undefined {
-	const names = [...empty].filter((key) => !filled.has(key));
-	if (names.length === 0) return undefined;
-	return `Metadata Rows without a value in any item: ${someNames(names)}. Filters miss them.`;
+/** Names the rows of Metadata whose expression is probably wrong: it lacks a part, or gave no document a value. */
+function metadataRowHints({ metadataRowKeys: { empty, filled, lacking } }: Tally): string[] {
+	const unfilled = [...empty].filter((key) => !filled.has(key));
+	return compact([
+		lacking.size > 0 &&
+			`Correct the expressions of these Metadata Rows: ${someNames([...lacking])}.`,
+		unfilled.length > 0 &&
+			`Metadata Rows without a value in any item: ${someNames(unfilled)}. Correct them, or filters miss them.`,
+	]);
 }
 
 /** Names the columns that match no field. Leaves out columns that an expression of the node uses. */

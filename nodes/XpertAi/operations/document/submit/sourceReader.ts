@@ -11,6 +11,7 @@ import type { SourceContents } from './sourceContents';
 import type { SourceOutcomes } from './sourceOutcomes';
 import { type InputDocument, rejectedKeys, type ItemDocuments } from './sources/inputDocument';
 import type { Submission } from './submission';
+import { addRowKeys } from './tally';
 
 /** Maximum number of documents that are passed on together. */
 const MAX_DOCUMENTS_IN_GROUP = 10;
@@ -132,9 +133,7 @@ export class SourceReader {
 		const document = readyDocument(found, item, this.place, isTracked);
 		const { unusedColumns } = found;
 		submission.add({ outcome: 'read', report: document.report, unusedColumns });
-		const { empty = [], filled = [] } = found.metadataRowKeys ?? {};
-		for (const key of empty) submission.tally.metadataRowKeys.empty.add(key);
-		for (const key of filled) submission.tally.metadataRowKeys.filled.add(key);
+		addRowKeys(submission.tally, found.metadataRowKeys);
 		if (!submission.canSend) {
 			this.outcomes.handleFact({ outcome: 'notSent', document });
 			return undefined;

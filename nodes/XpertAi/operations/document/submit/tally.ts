@@ -15,6 +15,7 @@ import {
 	type SubmitFact,
 } from './outcomes';
 import type { SubmitSettings } from './settings';
+import type { InputDocument } from './sources/inputDocument';
 
 /** Makes an empty tally for the reports of a run. */
 export const newTally = () => ({
@@ -46,8 +47,12 @@ export const newTally = () => ({
 	replaced: { count: 0, names: [] as string[] },
 	/** The columns that match no field of a document, with Map Automatically. */
 	unusedColumns: new Set<string>(),
-	/** The keys of "Metadata Rows" that were empty, and those that had a value, for at least one document. */
-	metadataRowKeys: { empty: new Set<string>(), filled: new Set<string>() },
+	/** The keys of "Metadata Rows" that were in this state for at least one document (see `InputDocument`). */
+	metadataRowKeys: {
+		empty: new Set<string>(),
+		lacking: new Set<string>(),
+		filled: new Set<string>(),
+	},
 	/** How often each case of `INPUT_HINTS` occurred. */
 	inputHints: mapValues(INPUT_HINTS, () => 0),
 });
@@ -100,6 +105,15 @@ function countInputHints(
 	if (parts.some(({ id }) => id)) inputHints.withPartIds += 1;
 	if (fileUrl && parts.length > 0) inputHints.pagesBesideFile += 1;
 	if (filePath && !fileUrl) inputHints.filePath += 1;
+}
+
+/** Adds the keys of the "Metadata Rows" of a document. */
+export function addRowKeys(
+	{ metadataRowKeys }: Tally,
+	keys: InputDocument['metadataRowKeys'],
+): void {
+	for (const [state, names] of Object.entries(keys ?? {}))
+		for (const name of names) metadataRowKeys[state as keyof typeof metadataRowKeys].add(name);
 }
 
 function isOnServer(outcome?: OutcomeName): outcome is 'found' | 'stored' | 'unchanged' {

@@ -100,7 +100,7 @@ const FILTER_ADVICE: Record<string, string> = {
 	'Unknown knowledge filter field':
 		'The knowledgebase does not know this field: add it with Knowledgebase: Update, field "Metadata Schema", or correct the filter of the assistant on the server.',
 	"Value type does not match|Filter strings cannot|Field '.*' requires|Value is not allowed for":
-		'Correct the value in "Values for Filters", and ask anew.',
+		'Correct the value or its Type in "Values for Filters", and ask anew.',
 };
 
 /** The hint for each status that shows a problem. */

@@ -196,7 +196,8 @@ function readFilterValues(item: Item, rows: unknown): FieldValues {
 	const taken = MESSAGE_KEYS.find((key) => key in values);
 	if (taken === undefined) return values;
 	const issue = 'is a part of the message itself: choose another key';
-	return item.throwIssue({ field: rowName(taken, label), issue });
+	const advice = 'Change the Key of this row.';
+	return item.throwIssue({ field: rowName(taken, label), issue, advice });
 }
 
 /**
@@ -239,7 +240,7 @@ const isMissingText = (value: unknown) =>
 
 /* With an empty value, some filters match everything. Recorded in `test/recordings/knowledge-filter-5.json`. */
 const EMPTY_ADVICE =
-	'With an empty value, some filters find everything. Where that is meant, give the value as a row with "May Be Empty".';
+	'Correct the value, or the expression or column it comes from. Only a row with "May Be Empty" may hold an empty one, and some filters then find everything.';
 
 /** Whether a filter value is empty. A text such as `/` is an empty folder path. */
 const isEmptyValue = (value: unknown): boolean =>

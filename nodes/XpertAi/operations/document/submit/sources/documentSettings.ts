@@ -56,13 +56,16 @@ export function readDocumentSettings(item: Item, directory = '') {
 	};
 	let missingMetadata = isMetadataMissing(item, chosen) ? 1 : 0;
 	const emptyRows: string[] = [];
+	const lackingRows: string[] = [];
 	const metadataRows = valuesOfRows(item, 'Metadata Rows', settings.metadataRows, {
 		whenEmpty: (key) => void emptyRows.push(key),
-		whenMissing: () => void (missingMetadata += 1),
+		whenMissing: (_, key) => void lackingRows.push(key),
 	});
 	const record = item.check(documentSchemaFor(given), given, RECORD_FIELD_NAMES);
+	missingMetadata += lackingRows.length;
 	const metadataRowKeys = {
 		empty: emptyRows,
+		lacking: lackingRows,
 		filled: Object.keys({ ...record.metadata, ...metadataRows }),
 	};
 	if (isEmpty(metadataRows)) return { record, missingMetadata, metadataRowKeys };

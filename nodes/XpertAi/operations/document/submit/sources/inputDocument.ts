@@ -20,8 +20,11 @@ export interface InputDocument {
 	lacksVersion?: boolean;
 	/** Number of metadata values that were left out, because a part of their expression is missing. */
 	missingMetadata?: number;
-	/** The keys of "Metadata Rows", by whether the row has a value for this document. */
-	metadataRowKeys?: Record<'empty' | 'filled', string[]>;
+	/**
+	 * The keys of "Metadata Rows" for this document: `filled` with a value, `empty` without one, `lacking` with an expression
+	 * that lacks a part.
+	 */
+	metadataRowKeys?: Record<'empty' | 'lacking' | 'filled', string[]>;
 	/** Reads the file (see `ReadyDocument.file`). The node uploads the file before it stores the document. */
 	file?: (digest?: Hash) => Promise<SourceFile>;
 	/** Whether the node removed U+0000 from the record. Not set if there is a file: see `SourceFile.hadNul`. */

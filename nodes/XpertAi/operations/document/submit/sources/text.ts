@@ -11,7 +11,8 @@ import type { InputDocument } from './inputDocument';
 
 export const NAME_PARAMETER = 'name';
 
-const FILES_MEANT = 'must not be empty. The items hold files: set Documents From to Files';
+const FILES_MEANT =
+	'must not be empty. Correct its expression or, if the file of the item is meant, set "Documents From" to Files';
 
 export function readText(item: Item): InputDocument {
 	// `attempt` passes over an expression that fails: `filledText` below tells what is wrong with it.
