@@ -64,7 +64,7 @@ it('shards of a source are remembered apart, and have the same IDs in any of the
 
 describe('a source that gets a name', () => {
 	const twice = (count: string) =>
-		`${count} also found without a Source Name. Once stored with it, Document: Disable with none takes those out.`;
+		`${count} also found without a Source Name. Later, Document: Disable with Source Name empty takes those out.`;
 	/** Takes out what was stored under keys without the name of a source. */
 	const disableUnnamed = async (names: string) =>
 		await fixture.run(
@@ -138,7 +138,7 @@ describe('what the first run with a memory finds', () => {
 	const BEFORE =
 		'2 documents were stored before this source was remembered. If some have left it, Document: Disable takes them out.';
 	const TWICE =
-		'2 documents were also found without a Source Name. Once stored with it, Document: Disable with none takes those out.';
+		'2 documents were also found without a Source Name. Later, Document: Disable with Source Name empty takes those out.';
 	/** Two documents are stored without a memory, with and without a name. */
 	beforeEach(async () => {
 		for (const source of ['', 'x']) await night(source, 'ab', { parameters: { mode: 'all' } });

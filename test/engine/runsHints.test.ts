@@ -6,6 +6,9 @@ import { ask, decide, newThreads, says, useRuns } from './support/runs';
 
 const { fixture, add } = useRuns();
 
+const BEHIND_FORM =
+	'Behind a form or an approval, give Decide the threadId of this node, by its name: $json is the answer there.';
+
 const ASKS = `${INTERRUPTING_INPUT} first`;
 
 /** Says the same on new threads, and gives the threads and the hints. */
@@ -24,6 +27,7 @@ describe.each([
 		const { threads, hints } = await said(ASKS, count, { simplify });
 		expect(hints).toEqual([
 			`Runs that wait for a person: ${count}. Branch on "status", and go on with Thread: Decide.`,
+			BEHIND_FORM,
 		]);
 		const items = threads.map((thread) => says(thread, 'Hello'));
 		const result = await fixture.run(ask({ simplify }), { items });
@@ -52,6 +56,7 @@ it.each(['getRun', 'waitForRun'])('say the same read by their ID: %s', async (op
 	};
 	expect(await readAgain(ASKS)).toEqual([
 		'Runs that wait for a person: 1. Branch on "status", and go on with Thread: Decide.',
+		BEHIND_FORM,
 	]);
 	expect(await readAgain('Hello')).toEqual([]);
 	add({ endpoint: 'runs', do: 'run', outcome: 'empty' });

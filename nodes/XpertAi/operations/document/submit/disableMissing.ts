@@ -139,7 +139,7 @@ function addScheduledRunHint(
 	submission.addHint(`${shareInWords(missing, memory)}. A scheduled run would ${plan}.`);
 	if (missing.length > 0 && !isTooMany && outermostMode(first.context) === 'manual')
 		submission.addHint(
-			`A run by hand does so with "${first.labelOf('options.disableInManualRuns')}".`,
+			`A run by hand does so with the option "${first.labelOf('options.disableInManualRuns')}", added and switched on.`,
 		);
 }
 

@@ -16,7 +16,7 @@ const MAX_CHECKED = 100;
 const MAX_CHECKED_BYTES = 8 * 1024 * 1024;
 
 const STORED_TWICE =
-	'also found without a Source Name. Once stored with it, Document: Disable with none takes those out.';
+	'also found without a Source Name. Later, Document: Disable with Source Name empty takes those out.';
 
 const TWICE_OF_ANOTHER_NODE =
 	'Unless another node stores them: then leave them, and give that node a Source Name as well.';

@@ -94,7 +94,10 @@ export const decisionField = choiceField(
 	'decision',
 	'Decision',
 	'Answers the run that waits: confirm or reject, or true or false. In a form, offer these as a dropdown.',
-	{ confirm: 'Confirm', reject: 'Reject' },
+	{
+		confirm: { name: 'Confirm', description: 'Let it go on; in an expression, confirm' },
+		reject: { name: 'Reject', description: 'Refuse it; in an expression, reject' },
+	},
 	// No default, so that nobody confirms by accident.
 	{ default: '', required: true },
 );

@@ -19,11 +19,15 @@ function stateHints(runs: IDataObject[]): string[] {
 	return compact([
 		waiting > 0 &&
 			`Runs that wait for a person: ${waiting}. Branch on "status", and go on with Thread: Decide.`,
+		waiting > 0 && THREAD_BEHIND_FORM,
 		ended > 0 &&
 			`Messages that ended a wait for a person: ${ended}. What was asked is in "discarded".`,
 		wordless > 0 && `Answers without words: ${wordless}.`,
 	]);
 }
+
+const THREAD_BEHIND_FORM =
+	'Behind a form or an approval, give Decide the threadId of this node, by its name: $json is the answer there.';
 
 /** Hints about lost answers, and about searches, of successful runs. */
 function resultHints(runs: IDataObject[]): string[] {
