@@ -205,16 +205,14 @@ async function reportOtherKeys(
 	const look = isFilled(first.node, field)
 		? `Compare "${first.labelOf(field)}" here and in the other node of this source`
 		: `"${first.labelOf(field)}" is empty, so names, paths, addresses or own IDs are the keys: compare them`;
+	const whereToLook = `${otherNodeAdvice(submission, 'the others')} ${look}`;
 	const newKeys = `If the keys are meant to be new, Document: Disable takes the old documents out, by their old keys and the same "${first.labelOf('sourceName')}".`;
 	if (settings.dryRun)
-		return submission.addHint(
-			`The next run would fail: ${finding}.`,
-			`${otherNodeAdvice(submission, 'the others')} ${look}. ${newKeys}`,
-		);
+		return submission.addHint(`The next run would fail: ${finding}.`, `${whereToLook}. ${newKeys}`);
 	if (!mayDisableInExecution(submission))
 		return submission.addHint(
 			`A scheduled run would disable none: ${finding}.`,
-			`${otherNodeAdvice(submission, 'the others')} ${look}. ${newKeys}`,
+			`${whereToLook}. ${newKeys}`,
 		);
 	const brought = [...contents.reports.values()].slice(0, MAX_EXAMPLES);
 	const now = compact(brought.map(({ key, id }) => key ?? id));
@@ -222,7 +220,7 @@ async function reportOtherKeys(
 	const examples = [`Before, for example: ${before}`, now.length > 0 && `now: ${now.join(', ')}`];
 	const error = first.operationError(
 		`Nothing was disabled: ${finding}`,
-		`${allStored(submission)}${compact(examples).join('; ')}. ${otherNodeAdvice(submission, 'the others')} ${look}, with the keys of earlier runs. ${newKeys}`,
+		`${allStored(submission)}${compact(examples).join('; ')}. ${whereToLook}, with the keys of earlier runs. ${newKeys}`,
 	);
 	submission.addSourceError(error);
 }

@@ -12,7 +12,7 @@ import { Reader } from '../../../execution/reader';
 import { timeoutSchema } from '../../../execution/runOperation';
 import type { MemoryPlace } from '../../../ingest/memory';
 import { derivedId } from '../../../payloads/ids';
-import { finite } from '../../../payloads/schemas';
+import { finite, wholeNumber } from '../../../payloads/schemas';
 import { buildPath } from '../../../transport/api';
 import { call, type Call, OutageBudget, type RetryLimits } from '../../../transport/call';
 import { MINUTE_MS, systemClock } from '../../../transport/clock';
@@ -22,7 +22,6 @@ import { submitFields } from './fields';
 
 const MEGABYTE = 1024 * 1024;
 
-const wholeNumberFrom1 = finite.int().min(1);
 const minutes = finite.min(0);
 
 export const submitParameters = z.object({
@@ -37,9 +36,9 @@ export const submitParameters = z.object({
 		waitMinutes: minutes,
 	}),
 	tuning: z.object({
-		batchSize: wholeNumberFrom1,
+		batchSize: wholeNumber,
 		batchMegabytes: finite.positive(),
-		concurrency: wholeNumberFrom1,
+		concurrency: wholeNumber,
 		forgetDamage: z.boolean(),
 		retryMinutes: minutes,
 		/** The run stops sending after this number of consecutive failures with the same reason. 0 means no limit. */
