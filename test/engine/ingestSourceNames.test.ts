@@ -146,6 +146,12 @@ describe('what the first run with a memory finds', () => {
 	const said = async (more: Parameters<typeof night>[2] = {}) =>
 		hintsOf(await night('x', 'abc', more)).filter((hint) => [BEFORE, TWICE].includes(hint));
 
+	it('warns of no other node where the source has a name, as its keys are its own', async () => {
+		const hints = hintsOf(await night('x', 'abc'));
+		expect(hints).toContain(BEFORE);
+		expect(hints.join()).not.toContain('this one replaces them');
+	});
+
 	it('is said once by a run that comes to its end', async () => {
 		expect(await said()).toEqual([BEFORE, TWICE]);
 		expect(await said()).toEqual([]);

@@ -63,6 +63,14 @@ it.each(['getRun', 'waitForRun'])('say the same read by their ID: %s', async (op
 	expect(await readAgain('Hello')).toEqual(['Answers without words: 1.']);
 });
 
+it('say nothing of a run that was to be cancelled', async () => {
+	const [thread = ''] = await newThreads(fixture.sandbox, 1);
+	const { items } = await fixture.run(ask(), { items: [says(thread, ASKS)] });
+	const result = await fixture.run({ resource: 'thread', operation: 'cancelRun' }, { items });
+	expect(result.items[0]?.json.status).toBe('interrupted');
+	expect(hintsOf(result)).toEqual([]);
+});
+
 it('say nothing as the tool of an agent, whose answer says it', async () => {
 	const [thread = ''] = await newThreads(fixture.sandbox, 1);
 	const { hints, items } = await fixture.run(ask(), {
