@@ -93,7 +93,7 @@ const messageFromModel = {
 export const decisionField = choiceField(
 	'decision',
 	'Decision',
-	'Answers the run that waits: confirm or reject, or true or false. In a form, offer these as a dropdown.',
+	'Answers the run that waits: confirm or reject. An expression may also give yes or no, or true or false.',
 	{
 		confirm: { name: 'Confirm', description: 'Let it go on; in an expression, confirm' },
 		reject: { name: 'Reject', description: 'Refuse it; in an expression, reject' },

@@ -169,18 +169,20 @@ const BODIES = {
 	retry: { fields: [runOptions], bodyOf: retryBody, schema: retry },
 };
 
-/** Normalizes a decision. Ignores case, and accepts true for confirm and false for reject. */
+/** Normalizes a decision. Ignores case, and accepts the answers in `DECISION_BY_ANSWER`. */
 function normalizedDecision(raw: unknown): unknown {
 	const value = convertToType('string', raw);
 	if (typeof value !== 'string') return raw;
 	const text = value.trim().toLowerCase();
-	return APPROVALS.get(text) ?? text;
+	return DECISION_BY_ANSWER.get(text) ?? text;
 }
 
-/** The decision for each text that an expression gives for a boolean. */
-const APPROVALS = new Map([
+/** The decision for each answer to the question whether the tool may be called: a boolean, or the words of a form. */
+const DECISION_BY_ANSWER = new Map([
 	['true', 'confirm'],
+	['yes', 'confirm'],
 	['false', 'reject'],
+	['no', 'reject'],
 ]);
 
 /** Path of the parameter "Values for Filters". */

@@ -87,16 +87,16 @@ describe('the body of a run', () => {
 	});
 
 	it.each<[string, unknown[]]>([
-		['confirm', ['confirm', 'Confirm', ' CONFIRM\n', true, 'true', 'True']],
-		['reject', ['reject', 'Reject', 'REJECT', false, 'false', 'FALSE']],
-	])('takes the word, a boolean and either case for %s', (type, given) => {
+		['confirm', ['confirm', 'Confirm', ' CONFIRM\n', true, 'true', 'True', 'Yes']],
+		['reject', ['reject', 'Reject', 'REJECT', false, 'false', 'FALSE', 'no']],
+	])('takes the word, a boolean, an answer of a form and either case for %s', (type, given) => {
 		for (const decision of given)
 			expect(get(body({ decision }, 'decision'), 'input.decision')).toEqual({ type });
 	});
 
 	it.each([
 		['perhaps', 'perhaps'],
-		['yes', 'yes'],
+		['ok', 'ok'],
 		['a number', 7],
 		['a list', ['confirm']],
 		['an object', { type: 'confirm' }],
