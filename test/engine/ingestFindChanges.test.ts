@@ -495,6 +495,41 @@ describe('a Find Changes and the Submit behind it', () => {
 		expect(error?.message).toContain('behind "Before", which passes on only what changed');
 	});
 
+	const NO_VERSION = { documentSettings: {} };
+	const PASSES_AGAIN =
+		'"Before" passes on all of these documents again next time, because they are stored without a version.';
+	const PASSES = { before: { options: { resendAll: true } } };
+	const JSON_BODY = {
+		source: 'json',
+		jsonBody: '={{ [{ name: $json.name, filePath: "files/" + $json.name }] }}',
+		documentKeyField: 'name',
+		afterStoring: 'nothing',
+	};
+
+	it.each<[string, string, INodeParameters]>([
+		['texts', 'Document Version', {}],
+		['JSON', 'Version Field', JSON_BODY],
+	])('say it if %s are stored without a version', async (_, field, source) => {
+		const { hints, items } = await both('ab', { ...PASSES, behind: { ...source, ...NO_VERSION } });
+		expect(items).toHaveLength(2);
+		expect(hints).toContain(`${PASSES_AGAIN} Set "${field}" in Document Settings as there.`);
+	});
+
+	it('say nothing of versions where they are stored with one, or in a file of many', async () => {
+		expect((await both('ab', PASSES)).hints.join()).not.toContain(PASSES_AGAIN);
+		const records = [{ key: 'a', text: 'The word is a.' }];
+		const data = await fixture.engine.binary(
+			Buffer.from(JSON.stringify(records)),
+			'records.json',
+			'application/json',
+		);
+		const items = listing('a').map((item) => ({ ...item, binary: { data } }));
+		const source = { source: 'records', textField: 'text', documentKeyField: 'key' };
+		const result = await both('a', { ...PASSES, behind: { ...source, ...NO_VERSION } }, { items });
+		expect(column(result.items, 'key')).toEqual(['a']);
+		expect(result.hints.join()).not.toContain(PASSES_AGAIN);
+	});
+
 	it('take the only copies for no second ones if only one of them has a name', async () => {
 		const unnamed = { behind: { sourceName: '' } };
 		await both('abc', unnamed);

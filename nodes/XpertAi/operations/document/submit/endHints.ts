@@ -4,8 +4,10 @@ import { isExpression } from 'n8n-workflow';
 import { givenFor } from '../../../execution/givenValues';
 import { wantsVersion } from '../../../execution/identityFields';
 import { quoted } from '../../../execution/issueText';
+import type { Item } from '../../../execution/item';
 import type { MemoryFailures } from '../../../ingest/memory';
 import { failureMessage } from '../../../transport/failureText';
+import { linkedNodes } from './linkedNodes';
 import { SourceRun } from './sourceRun';
 import { DOCUMENT_VERSION, DOCUMENT_VERSION_FIELD } from './sources/inputDocument';
 import type { Submission } from './submission';
@@ -59,7 +61,24 @@ export function addEndHints(submission: Submission, sourceRuns: SourceRun[]): vo
 		isByField ? DOCUMENT_VERSION_FIELD : DOCUMENT_VERSION,
 		submission.settings.remembers ? IS_COMPARED : NONE_IS_COMPARED,
 	);
+	submission.addHint(...compact([passesAgainHint(submission.first)]));
 	addProcessingHints(submission, sourceRuns);
+}
+
+/**
+ * Returns a hint if this node stores documents without versions behind a Find Changes node. That node compares versions
+ * alone, so it would pass on each document in each run. A file of records has many documents for one item there, which
+ * need no version.
+ */
+function passesAgainHint(item: Item): string | undefined {
+	const source = givenFor(item.node, 'source');
+	const name = source === 'json' ? DOCUMENT_VERSION_FIELD : DOCUMENT_VERSION;
+	if (source === 'records' || wantsVersion(item, name)) return undefined;
+	const [before] = linkedNodes(item.context, item.node.name, 'findChanges');
+	return (
+		before &&
+		`${quoted(before.name)} passes on all of these documents again next time, because they are stored without a version. Set "${item.labelOf(name)}" in Document Settings as there.`
+	);
 }
 
 /** Adds hints about processing that failed, or did not end in time. */
