@@ -185,7 +185,9 @@ function storeOne(call: Call, owner: Knowledgebase, element: unknown): Loose {
 		createdAt: before?.createdAt ?? now,
 		updatedAt: now,
 	});
-	return { ...omit({ ...placed, ...stored }, 'parentId'), ...family };
+	// Of a document that was there, the answer does not tell when it was created (`E03` "repeat existing id").
+	const leftOut = ['parentId', ...(before ? ['createdAt'] : [])];
+	return { ...omit({ ...placed, ...stored }, leftOut), ...family };
 }
 
 /**

@@ -57,7 +57,7 @@ const EVENTS: Record<string, Shape> = {
 export const READ: Record<string, Shape> = {
 	E1: KNOWLEDGEBASE,
 	E2: KNOWLEDGEBASE,
-	E3: [fields('id sourceType sourceKey')],
+	E3: [fields('id sourceType sourceKey createdAt updatedAt')],
 	E4: fields('content'),
 	E5: { items: [CONVERSATION], total: true },
 	E6: fields('client_secret expires_at'),
