@@ -218,6 +218,47 @@ describe('what the first run with a memory finds', () => {
 	});
 });
 
+describe('a new document whose key another node has stored since the first run', () => {
+	const REPLACED =
+		'already on the server under their keys: not stored by this source, or disabled since.';
+	const ANOTHER =
+		'If another node stores them under the same keys, this one replaces them: give each node a Source Name.';
+	/** Stores a document under the key that another source without a name gives it. */
+	const storeOfAnother = (name: string) => {
+		const { knowledgebaseId } = fixture.world;
+		const id = derivedId(knowledgebaseId, name);
+		fixture.sandbox.store.putDocument({ id, knowledgebaseId, name });
+	};
+	const replaced = async (sourceName: string, names: string) =>
+		hintsOf(await night(sourceName, names)).filter((hint) => /already on|another/.test(hint));
+
+	it('is replaced, and that is said with what prevents it', async () => {
+		await night('', 'a');
+		for (const name of ['b', 'c']) storeOfAnother(name);
+		expect(await replaced('', 'abcd')).toEqual([`2 documents were ${REPLACED}`, ANOTHER]);
+		expect(found()).toEqual(['a of nobody', 'b of nobody', 'c of nobody', 'd of nobody']);
+		expect(await replaced('', 'abcd')).toEqual([]);
+	});
+
+	it('is not replaced where the source has a name, as its keys are its own', async () => {
+		await night('x', 'a');
+		storeOfAnother('b');
+		expect(await replaced('x', 'ab')).toEqual([]);
+	});
+
+	it('is not meant where the answer to the first try was lost', async () => {
+		await night('', 'a');
+		add({ endpoint: 'E3', do: 'drop', when: 'after', nth: 1 });
+		expect(await replaced('', 'ab')).toEqual([]);
+		expect(found()).toEqual(['a of nobody', 'b of nobody']);
+	});
+
+	it('is not said twice where the first run has said it', async () => {
+		storeOfAnother('a');
+		expect(await replaced('', 'ab')).toEqual([ANOTHER]);
+	});
+});
+
 describe('Send Everything', () => {
 	const all = { parameters: { mode: 'all' } };
 

@@ -191,12 +191,15 @@ export class SourceMemory {
 	/**
 	 * Records that the server has stored a document with this content. The content stays unknown if a late request (see
 	 * `Journal`) may still overwrite the document.
+	 *
+	 * @returns whether the memory had no entry of the document before
 	 */
-	recordStored(id: string, contentHash: string, name: DocumentName = {}): void {
+	recordStored(id: string, contentHash: string, name: DocumentName = {}): boolean {
 		const entry = storedEntry(id, contentHash);
-		this.newIds.delete(entry[0]);
+		const isNew = this.newIds.delete(entry[0]);
 		this.names.add(id, name);
 		if (this.journal.isCertain(entry)) this.known.set(entry);
+		return isNew;
 	}
 
 	/** Removes a rejected document from the memory, unless an earlier run or a late request may have stored it. */

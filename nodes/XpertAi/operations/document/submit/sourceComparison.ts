@@ -25,7 +25,7 @@ const STORED_BEFORE =
 	'stored before this source was remembered. If some have left it, Document: Disable takes them out.';
 
 /** Sources without a name share their keys. */
-const REPLACED_OF_ANOTHER_NODE =
+export const REPLACED_OF_ANOTHER_NODE =
 	'If another node stores them under the same keys, this one replaces them: give each node a Source Name.';
 
 const STORED_MAY_BE_NEWER = 'Not sent: this is a retry, and other content is stored, perhaps newer';

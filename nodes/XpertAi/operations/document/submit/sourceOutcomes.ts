@@ -1,3 +1,5 @@
+import { has } from 'lodash';
+
 import { itemJson } from '../../../execution/outputs';
 import type { DocumentFact, Fact } from '../../../ingest/facts';
 import type { SourceMemory } from '../../../ingest/memory';
@@ -5,13 +7,18 @@ import type { Processing } from '../../../ingest/processing';
 import { processingState, type ProcessingStatus } from '../../../ingest/statuses';
 import type { DocumentReport } from './outcomes';
 import type { Document } from './readyDocument';
+import { REPLACED_OF_ANOTHER_NODE } from './sourceComparison';
 import type { SourceContents } from './sourceContents';
 import type { Submission } from './submission';
 
+type StoredFact = Extract<DocumentFact<DocumentReport>, { outcome: 'stored' }>;
 type Processed = Extract<Fact<DocumentReport>, { outcome: 'processed' }>;
 
 /** Maximum number of documents in `SourceOutcomes.startedNow`, to save memory. */
 const MAX_STARTED_NOW = 1000;
+
+const NOT_OF_THIS_SOURCE =
+	'already on the server under their keys: not stored by this source, or disabled since.';
 
 /** The name and key of a document, as the memory stores them. */
 const nameOrKey = ({ record: { name }, key }: Document) => (name ? { name, key } : { key });
@@ -32,6 +39,7 @@ export class SourceOutcomes {
 	/** @param processing starts and follows the processing on the server; unset if this run starts no processing */
 	constructor(
 		private readonly submission: Submission,
+		private readonly sourceName: string,
 		private readonly contents: SourceContents,
 		private readonly processing?: Processing,
 	) {}
@@ -55,7 +63,7 @@ export class SourceOutcomes {
 		this.contents.release(document.id, document.report);
 		switch (fact.outcome) {
 			case 'stored':
-				return this.handleStored(document, fact.record);
+				return this.handleStored(fact);
 			case 'unchanged':
 				return this.handleUnchanged(document, fact.status);
 			case 'rejected':
@@ -65,12 +73,12 @@ export class SourceOutcomes {
 		}
 	}
 
-	/** @param storedRecord the record in the server's answer */
-	private handleStored(document: Document, storedRecord: unknown): void {
+	private handleStored(fact: StoredFact): void {
+		const { document, record: storedRecord } = fact;
 		const { contentHash = '', id, lacksStableId, record, report } = document;
 		const memory = this.memoryFor(document);
 		if (lacksStableId) this.contents.withoutStableId += 1;
-		memory?.recordStored(id, contentHash, nameOrKey(document));
+		if (memory?.recordStored(id, contentHash, nameOrKey(document))) this.addReplacedHints(fact);
 		// A disabled document needs no processing, because assistants must not find it.
 		if (record.disabled) return memory?.known.markProcessed(id);
 		// Uses the ID in the answer, because the server may keep an earlier ID of the document.
@@ -78,6 +86,19 @@ export class SourceOutcomes {
 		// The report of a file is kept until its processing ends, because the advice about a failure needs the file name.
 		const isReportKept = report.isTracked || report.isUploaded;
 		this.startProcessing(String(storedId), isReportKept ? report : undefined);
+	}
+
+	/**
+	 * Adds hints if a document that is new to the memory has replaced one on the server. Does so only for a source without
+	 * a name, as it shares its keys. After a second try, the first one may have stored the document that was replaced.
+	 */
+	private addReplacedHints({ attempts, record }: StoredFact): void {
+		const { memory, sourceName, submission } = this;
+		// A server that has stored a record tells when it did so; only for a new one, also when it was created (`E3`).
+		const isReplaced = attempts === 1 && has(record, 'updatedAt') && !has(record, 'createdAt');
+		if (!isReplaced || sourceName !== '' || memory?.unsaid?.stored || memory?.failures.lost) return;
+		submission.addCountedHint(1, NOT_OF_THIS_SOURCE);
+		submission.addHint(REPLACED_OF_ANOTHER_NODE);
 	}
 
 	private handleUnchanged(document: Document, status?: ProcessingStatus): void {

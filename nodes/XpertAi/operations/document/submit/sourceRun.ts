@@ -47,7 +47,7 @@ export class SourceRun {
 		this.memoryRoutes = this.newRoutes();
 		if (settings.process) this.processing = new Processing(this.newRoutes(), settings.waitMs);
 		const contents = new SourceContents(submission, item);
-		const outcomes = new SourceOutcomes(submission, contents, this.processing);
+		const outcomes = new SourceOutcomes(submission, source.sourceName, contents, this.processing);
 		this.contents = contents;
 		this.outcomes = outcomes;
 		this.reader = new SourceReader(
