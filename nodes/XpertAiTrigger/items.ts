@@ -55,12 +55,13 @@ export async function makeItems(
 		left = left.slice(batch.length);
 		for (const { change, thread } of await Promise.all(batch.map(withThread))) {
 			const tries = triesOf(change);
-			const isUnreadable = !thread.messages && tries + 1 < THREAD_TRIES;
+			// After the last try, a change with an unreadable thread becomes an item without messages.
+			const mustReadAgain = !thread.messages && tries + 1 < THREAD_TRIES;
 			// Two runs on one thread can make the conversation look cancelled for a time. The next poll checks the
 			// conversation again. Recorded in `test/recordings/turns.json`.
 			const mayBeTemporary = change.event === 'cancelled' && tries === 0;
-			if (isUnreadable) unreadableThreads += 1;
-			if (isUnreadable || mayBeTemporary) postponed.push(change);
+			if (mustReadAgain) unreadableThreads += 1;
+			if (mustReadAgain || mayBeTemporary) postponed.push(change);
 			else done.push({ ...change, json: itemJson(change, thread, settings) });
 		}
 		if (unreadableThreads >= THREADS_AT_ONCE || !hasTime()) break;

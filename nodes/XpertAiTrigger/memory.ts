@@ -110,9 +110,10 @@ export function nextMemory(
 	const since = Math.min(upTo, unhandledFrom, serverTime + OVERLAP_MS);
 	const overlapFrom = Math.min(atStart.since, serverTime) - OVERLAP_MS;
 	const again = Math.max(latest.again, Math.min(upTo, unhandledFrom, overlapFrom));
-	// Also stores new changes that this poll did not reach, with `tries: 0`.
+	// All new changes that were read: postponed ones, those that this poll did not reach (with `tries: 0`), and
+	// handled ones.
 	const withTries = newChangesWithTries(latest, changes, postponed);
-	// The first entry of a change wins: a handled change must lose its `tries`.
+	// The first entry of a change wins. So a handled change loses the `tries` that it has in the other lists.
 	const known = uniqBy([...handled.map(toKnown), ...withTries, ...latest.known], changeKey);
 	return {
 		watched: latest.watched,

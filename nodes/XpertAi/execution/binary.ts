@@ -80,18 +80,24 @@ export function chosenBinaryFields(item: Item, name: string): BinaryField[] {
 const NO_FILE_ADVICE =
 	'Correct the expression. For an item without files, let it give an empty list.';
 
-function binaryFieldNamed(item: Item, name: string, property: string): BinaryField {
+/**
+ * Returns a binary field of an item. Throws an error if the item has no such field.
+ *
+ * @param parameter the name of the parameter that names the field
+ * @param property the name of the field
+ */
+function binaryFieldNamed(item: Item, parameter: string, property: string): BinaryField {
 	const fields = item.input.binary ?? {};
 	const binary = Object.hasOwn(fields, property) ? fields[property] : undefined;
 	if (binary) {
 		const mimeType = binary.mimeType || mimeTypeOf(binary.fileName);
-		return { property, binary: { ...binary, mimeType }, parameterLabel: item.labelOf(name) };
+		return { property, binary: { ...binary, mimeType }, parameterLabel: item.labelOf(parameter) };
 	}
 	const found = Object.keys(fields).join(', ');
 	const available = found ? `has only ${found}` : 'has no binary field';
 	const issue = `names ${quoted(property)}, but the item ${available}`;
 	return item.throwFieldIssue(
-		name,
+		parameter,
 		issue,
 		undefined,
 		item.emptyItemAdvice ?? (found ? OTHER_FIELD : NO_FILE),

@@ -94,11 +94,9 @@ export function throwMissingPart(
 function missingPartIssue(missing: MissingPart): string {
 	const { gave, isAlone } = missing;
 	const lacksPart = `lacks a part: ${shownCode(missing)} gave`;
-	if (isAlone && isObject(gave) && isEmpty(gave)) return emptyExpressionIssue(gave);
-	if (isBlank(gave))
-		return isAlone
-			? emptyExpressionIssue(gave)
-			: `${lacksPart} ${emptyValueName(gave)} for this item`;
+	const isNothingInside = isBlank(gave) || (isObject(gave) && isEmpty(gave));
+	if (isAlone && isNothingInside) return emptyExpressionIssue(gave);
+	if (isBlank(gave)) return `${lacksPart} ${emptyValueName(gave)} for this item`;
 	// A word such as `undefined` stands for a missing value.
 	const word = typeof gave === 'string' ? missingValueWordIn(gave) : undefined;
 	if (word !== undefined) return missingValueIssue(word);

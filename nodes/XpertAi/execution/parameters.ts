@@ -56,7 +56,8 @@ interface ParameterRead {
 }
 
 /**
- * Resolves all expressions inside a value.
+ * Resolves all expressions inside a value. Leaves out fields of `FIELDS_READ_ALONE`, unless the field is itself the
+ * parameter that is read.
  *
  * @param path the path to the value, for n8n
  * @param field the same path without the indexes of rows and the keys of a resource locator
@@ -77,8 +78,8 @@ function resolveValue(read: ParameterRead, given: unknown, path: string, field: 
 	}
 	if (!isExpression(given)) return given;
 	const { place } = read;
-	const options = isInside ? FIELDS_IN_COLLECTIONS[field] : undefined;
-	return options
-		? expressionValueByParts(place, given, path, field, options)
+	const identityOptions = isInside ? FIELDS_IN_COLLECTIONS[field] : undefined;
+	return identityOptions
+		? expressionValueByParts(place, given, path, field, identityOptions)
 		: expressionValue(place, given, path, field);
 }

@@ -187,9 +187,10 @@ export class Reader {
 			field?.type === 'json'
 				? { parameter: field.displayName }
 				: { fields: this.fields, within: name.split('.') };
+		// The schema of the field converts the value. After that, `schema` checks it, with the default values.
 		const value = field ? this.check(fieldSchema(field), given, fieldNames) : given;
-		const options = (field?.type === 'collection' && field.options) as INodeProperties[] | false;
-		const initials = options && Object.fromEntries(options.map((one) => [one.name, one.default]));
+		const inside = (field?.type === 'collection' && field.options) as INodeProperties[] | false;
+		const initials = inside && Object.fromEntries(inside.map((one) => [one.name, one.default]));
 		return this.check(schema, initials ? defaults({}, value, initials) : value, fieldNames);
 	}
 

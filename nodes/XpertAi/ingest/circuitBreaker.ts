@@ -54,7 +54,8 @@ export class CircuitBreaker {
 	}
 
 	/**
-	 * Counts a failed document, and opens the circuit breaker if there are enough failures.
+	 * Counts a failed document. Opens the circuit breaker if there are enough failures, or if `reason` affects all
+	 * documents.
 	 *
 	 * @param batch number of the batch that could not be stored; 0 if an upload or the processing failed. Such a failure
 	 * counts as one request.
@@ -66,14 +67,17 @@ export class CircuitBreaker {
 		{ batch = 0, mayAffectAll = false } = {},
 	): void {
 		if (this.limit === 0 || this.reason !== undefined) return;
+		if (AFFECTS_ALL.test(reason)) {
+			this.reason = reason;
+			return;
+		}
 		const streak = this.continueStreak(stage, reason);
 		streak.failures += 1;
 		if (batch > 0) streak.batches.add(batch);
 		const requests = batch > 0 ? streak.batches.size : streak.failures;
 		const minRequests = Math.min(this.limit, MIN_REQUESTS);
 		const minFailures = mayAffectAll ? minRequests : this.limit;
-		if (AFFECTS_ALL.test(reason)) this.reason = reason;
-		else if (streak.failures >= minFailures && requests >= minRequests) {
+		if (streak.failures >= minFailures && requests >= minRequests) {
 			this.reason = reason;
 			this.streakLength = streak.failures;
 		}

@@ -133,8 +133,8 @@ function standingInMemory(
 }
 
 /**
- * Whether a document with unchanged content need not be sent again: it is on the server, and assistants find it or soon
- * will, or it need not be processed.
+ * Whether a document with unchanged content need not be sent again. To be up to date, it must be on the server. If it
+ * must be processed, assistants must also find it, now or soon. If its status could not be fetched, the memory decides.
  */
 function isUpToDate(
 	id: string,

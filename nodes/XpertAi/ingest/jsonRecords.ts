@@ -38,18 +38,18 @@ export async function* jsonRecords(text: AsyncIterable<string>): AsyncGenerator<
 	const held: Line[] = [];
 	let length = 0;
 	/**
-	 * Whether the file is known to contain JSON lines. `undefined` until the second line is read. False means that the
-	 * format is still unknown. It is decided when the file is too long to be one JSON value, or ends.
+	 * Whether the file counts as JSON lines. `undefined`: no second line has been read. False: the first line is not a
+	 * whole object, so the format stays open until the file ends, or is too long to be one JSON value.
 	 */
-	let isJsonLines: boolean | undefined;
+	let countsAsJsonLines: boolean | undefined;
 	for await (const lines of nonBlankLines(text)) {
 		held.push(...lines);
 		length += sumBy(lines, 'text.length');
 		// If the first of several lines is a whole object, the file cannot be one JSON value.
-		if (held.length > 1) isJsonLines ??= isObjectLine(held[0]);
+		if (held.length > 1) countsAsJsonLines ??= isObjectLine(held[0]);
 		const isTooLong = length > MAX_VALUE_LENGTH;
-		if (isTooLong) isJsonLines ||= areJsonLines(held);
-		if (isJsonLines) yield held.splice(0).map(parseLine);
+		if (isTooLong) countsAsJsonLines ||= areJsonLines(held);
+		if (countsAsJsonLines) yield held.splice(0).map(parseLine);
 		else if (isTooLong) return yield [{ position: 'The file', issue: FILE_TOO_LONG }];
 	}
 	if (held.length > 0) yield* chunk([...recordsInWholeFile(held)], MAX_LINES_IN_GROUP);

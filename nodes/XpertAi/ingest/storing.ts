@@ -207,8 +207,8 @@ export class Storer<Report> {
 		if (mayBePartlyDone(failure)) partlyDoneFailures = [...partlyDoneFailures, failure];
 		let someNotStored = false;
 		for (const half of chunk(batch, Math.ceil(batch.length / 2))) {
-			// A document of the first half is certainly not stored. `failedOutcome` says so only if this document also caused
-			// all `partlyDoneFailures`. The server stores documents in order, so those requests stopped at this document, and
+			// If a document of the first half is certainly not stored, it caused all `partlyDoneFailures` (see
+			// `failedOutcome`). The server stores documents in order, so those requests stopped at this document, and
 			// stored nothing of the second half.
 			if (someNotStored) partlyDoneFailures = [];
 			const end = await this.sendBatch({ ...attempted, batch: half, partlyDoneFailures });

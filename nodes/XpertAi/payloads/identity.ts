@@ -43,6 +43,7 @@ export function identityValue(
 	{ everyPart = false, takesObjects = false }: IdentityOptions = {},
 ): unknown {
 	const parts = partsOf(template);
+	// The expression is one part and nothing else. `isAlone` also allows signs around the part.
 	const isWhole = template.kind === 'part';
 	const isAlone = parts.length === 1 && !/[\p{L}\p{N}]/u.test(fixedText(template));
 	const isMissing = (part: TemplatePart, value: unknown): boolean => {

@@ -127,7 +127,8 @@ async function resultOfAnswer(run: Waited, content: unknown): Promise<RunResult>
 	if (shown && (shown.status !== 'completed' || shown.rejected)) return shown;
 	// `output` contains all texts of the run. `shown.output` contains only the last text, which is the answer.
 	if (shown?.output && output.endsWith(shown.output)) return shown;
-	// Otherwise, the thread is busy or does not show this answer. The server's answer is then the result.
+	// Otherwise, the thread is busy, shows no result, or shows another text. The server's answer is then the result.
+	// If the thread shows another text, the parts that it shows are kept.
 	run.facts.conversationId ??= state.metadata?.id;
 	const answer = { parts: [], ...shown, status: 'completed' as const, output, otherParts };
 	return lacksAnswer(run, state, output) ? { ...answer, remembered: false } : answer;
@@ -170,10 +171,11 @@ const IDLE_READS = 2;
 
 /**
  * Polls the thread for the result after the server's answer was lost or empty. Gives up if the thread stays idle.
+ * After a decision, gives up only at the deadline, or when the execution is stopped.
  *
- * @param unknown the result if the thread does not show the run
+ * @param otherwise the result if the thread does not show the run
  */
-async function pollForResult(run: Waited, unknown: NoAnswer): Promise<RunResult> {
+async function pollForResult(run: Waited, otherwise: NoAnswer): Promise<RunResult> {
 	let idleReads = 0;
 	const look = async () => {
 		const { answer: state, failure: unread } = await readThread(run, run.threadId, 1);
@@ -191,7 +193,7 @@ async function pollForResult(run: Waited, unknown: NoAnswer): Promise<RunResult>
 	const { isBusy, result } = await repeatUntil(run, look, isDone);
 	if (result) return result;
 	if (isBusy) return STILL_RUNNING;
-	return idleReads >= IDLE_READS ? unknown : { ...unknown, status: 'timedOut' };
+	return idleReads >= IDLE_READS ? otherwise : { ...otherwise, status: 'timedOut' };
 }
 
 /** What a run changes on a thread. */
@@ -205,11 +207,11 @@ async function resultOnThread(run: Waited, state: ThreadState): Promise<RunResul
 	const { status } = state;
 	if (status === 'error' || status === 'interrupted') {
 		if (hasOtherInput(run, state)) return undefined;
-		const facts = await readRunConversation(run);
-		if (facts.failure) return { ...failed(UNVERIFIED), failure: facts.failure };
+		const conversation = await readRunConversation(run);
+		if (conversation.failure) return { ...failed(UNVERIFIED), failure: conversation.failure };
 		// Without messages of this run, the waiting tasks belong to another run: the one that sent the newest question.
-		if (messages.length === 0 && waitsForPerson(facts)) return undefined;
-		events.end = { ...facts, status };
+		if (messages.length === 0 && waitsForPerson(conversation)) return undefined;
+		events.end = { ...conversation, status };
 	}
 	const result = resultFromEvents(events);
 	if (result.status !== 'completed') return result;

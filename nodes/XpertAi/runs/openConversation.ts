@@ -99,8 +99,8 @@ async function openForOwner(
 	const { failure, conversationId } = await confirmOwner(client, owner, threadId);
 	if (conversationId) return { threadId, conversationId };
 	if (failure) return resultOfFailure(failure, threadId);
-	// Either the owner was confirmed before, or the server does not support owners. Then `confirmOwner` has set the ID to
-	// null.
+	// Either the owner was confirmed before, or the server does not support owners. In the second case, `confirmOwner`
+	// has set `owner.id` to null.
 	return owner.id ? { threadId, conversationId: id } : undefined;
 }
 

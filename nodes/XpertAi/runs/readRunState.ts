@@ -130,23 +130,38 @@ async function readInterruptedRun(run: RunClient, facts: ConversationFacts): Pro
 		const parts = { output: '', otherParts: [], parts: [] };
 		return { status: 'interrupted', interrupt: facts.tasks, ...parts };
 	}
-	// Somebody may have cancelled the run after its end. The stream still shows the original result.
+	const hasOverlap = others.length > 0;
+	// The conversation may not show yet whether the run waits.
+	const mayChange = !isSettled && (isLast || hasOverlap);
+	const shown = await stateFromStream(run, { hasOverlap, mayChange });
+	return shown ?? (isLast ? runCancelled(facts.error) : CANCELLED_OR_LEFT);
+}
+
+/**
+ * Returns the state of an `interrupted` run as its stream shows it. Somebody may have cancelled the run after its end, and
+ * the stream still shows the original result.
+ *
+ * @param run a run that does not certainly wait for a person
+ * @param options `hasOverlap`: whether another run overlapped this run. `mayChange`: whether a later read may know
+ * more
+ * @returns undefined if the stream does not show what became of the run
+ */
+async function stateFromStream(
+	run: RunClient,
+	{ hasOverlap, mayChange }: Record<'hasOverlap' | 'mayChange', boolean>,
+): Promise<RunState | undefined> {
 	const events = await replayEndedRun(run);
 	const replayed = events && resultFromEvents(events);
 	if (replayed?.status === 'failed') return replayed;
 	if (events && replayed?.status === 'completed' && provesCompletion(events)) return replayed;
-	const hasOverlap = others.length > 0;
-	const mayChange = !isSettled && (isLast || hasOverlap);
-	// The conversation does not show yet whether the run waits. If no other run overlapped, the interruption in the stream
-	// is that of this run, so it is used. Otherwise, a later read knows more.
-	if (mayChange) return replayed?.status === 'interrupted' && !hasOverlap ? replayed : SETTLING;
-	if (events && replayed?.status === 'interrupted' && hasOverlap) {
-		// The tasks of the stream no longer wait. If each of them may be a left-over step, no person had to decide, so the
-		// run is complete.
-		const hadNothingToWaitFor = replayed.interrupt.every(mayBeLeftOver);
-		return hadNothingToWaitFor ? completedFrom(events) : CANCELLED_OR_LEFT;
-	}
-	return isLast ? runCancelled(facts.error) : CANCELLED_OR_LEFT;
+	// If no other run overlapped, the interruption in the stream is that of this run.
+	if (mayChange && !hasOverlap && replayed?.status === 'interrupted') return replayed;
+	if (mayChange) return SETTLING;
+	if (!events || replayed?.status !== 'interrupted' || !hasOverlap) return undefined;
+	// The tasks of the stream no longer wait. If each of them may be a left-over step, no person had to decide, so the run
+	// is complete.
+	const hadNothingToWaitFor = replayed.interrupt.every(mayBeLeftOver);
+	return hadNothingToWaitFor ? completedFrom(events) : CANCELLED_OR_LEFT;
 }
 
 /** The result of an interrupted run that no longer waits, without a known cause. */

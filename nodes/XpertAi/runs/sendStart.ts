@@ -54,6 +54,7 @@ export async function sendStart(
 	const { failure, mayBeDone } = sent;
 	if (mayMeanNoRoute(failure)) return recordMissingRoutes(run, failure);
 	if (callerRepeats && isTransient(failure) && certainlyNotDone(failure)) return { failure };
+	// `mayBeDone` does not cover a cancelled request (see `isOutcomeUnknown`).
 	const mayHaveStarted = mayBeDone || failure.kind === 'cancelled';
 	if (mayHaveStarted) return await searchLostRun(run, plan, failure, lock);
 	const explained = await explainFailedStart(run, failure);
@@ -117,15 +118,14 @@ async function findLostRun(run: Run, plan: Plan): Promise<string | undefined> {
 	const [found, ...others] = fresh;
 	// The thread shows only the message mark of its newest question. This mark cannot identify one of several new runs.
 	if (!found || others.length > 0) return undefined;
+	if (messageMark) {
+		const { answer: state } = await readThread(run, run.threadId, 1);
+		return messageMarkOf(state) === messageMark ? found.run_id : undefined;
+	}
 	// A retry has no mark. The new run is the retry unless somebody has asked a question since.
-	const isOurs = messageMark
-		? messageMarkOf((await readThread(run, run.threadId, 1)).answer) === messageMark
-		: await hasNoQuestionSince(
-				run,
-				await readRunConversation(run),
-				newestRun(runsBefore)?.updated_at,
-			);
-	return isOurs ? found.run_id : undefined;
+	const conversation = await readRunConversation(run);
+	const lastUpdate = newestRun(runsBefore)?.updated_at;
+	return (await hasNoQuestionSince(run, conversation, lastUpdate)) ? found.run_id : undefined;
 }
 
 /** Whether a decision has reached the waiting run. A decision changes the record of the run at once. */

@@ -69,8 +69,8 @@ export async function startInTurn(run: Run): Promise<StartedRun | NoAnswer> {
 			const tried = await lockAndStart(run, attempts);
 			if ('status' in tried || 'runId' in tried) return tried;
 			if (!('blocking' in tried)) {
-				const unlisted = await waitForNextAttempt(run, attempts, tried.failure);
-				if (unlisted) return unlisted;
+				const finalResult = await waitForNextAttempt(run, attempts, tried.failure);
+				if (finalResult) return finalResult;
 				continue;
 			}
 			const { blocking } = tried;
@@ -126,8 +126,9 @@ async function lockAndStart(
 	if (failure && isOutage(failure)) return { failure };
 	// The next request would fail in the same way, e.g. because n8n blocks the address.
 	if (failure && failure.kind !== 'status') return resultOfFailure(failure);
-	// If the server rejected the request for the lock, start without a lock.
+	// `lock` can be undefined here. The comment of this function lists the cases.
 	const tried = await startUnlessBusy(run, attempts, lock);
+	// The run has started. Do not wait here: the caller awaits `givenBack` later.
 	if ('others' in tried) return { ...tried, givenBack: lock?.giveBack() };
 	await lock?.giveBack();
 	return tried;

@@ -40,7 +40,10 @@ type CreatedLock = LockRecord & { id: string };
 /** How long a lock lasts. The holder counts from its request, which is earlier than the creation of the record. */
 const LEASE_MS = 60_000;
 
-/** From this age of the lock on, the holder starts no run, and sends no request to prepare one. */
+/**
+ * From this age of the lock on, the holder starts no run, and sends no request to prepare one. If the lock is the right
+ * to delete a record, the holder does not delete the record from this age on (see `deleteDead`).
+ */
 const BEGIN_MS = 20_000;
 
 /** Timeout of the request that starts a run under the lock. */

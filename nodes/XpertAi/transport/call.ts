@@ -96,6 +96,7 @@ export async function call<Answer>(
 		const isStopped = stopRetrying?.(failure, attempts) === true;
 		if (!canSucceed || !hasTries || !isInTime || isStopped) {
 			if (!isStopped) outageBudget?.record(failure);
+			// A missing route counts only if two attempts in a row report it.
 			const missing = isUnconfirmed ? undefined : failure.missing;
 			return { ok: false, failure: { ...failure, attempts, missing }, mayBeDone, attempts };
 		}

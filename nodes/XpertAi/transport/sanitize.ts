@@ -122,8 +122,8 @@ export function cleanAnswer(answer: unknown, redact: Redact): void {
 		const { value, outer } = next;
 		forOwn(value as Record<string, unknown>, (child, key, record) => {
 			const place = placeOf(key, record, outer);
-			const isOfProvider = !place.isUserData || outer.key === 'modelProvider';
-			if (key === 'credentials' && isOfProvider) delete record[key];
+			const mayHoldApiKeys = !place.isUserData || outer.key === 'modelProvider';
+			if (key === 'credentials' && mayHoldApiKeys) delete record[key];
 			else if (typeof child !== 'string') left.push({ value: child, outer: place });
 			else if (isErrorText(key, child, place)) record[key] = redact(child);
 			else if (place.isOfTool) record[key] = redactToken(child);

@@ -53,9 +53,9 @@ async function isRootNoteLost(
 	{ lease, notes }: MemoryParts,
 ): Promise<boolean> {
 	if (root === 'damaged') return true;
-	// `counters.root` is the last known number in the root note, or 0 if there was none. A root note with a lower number is
-	// outdated. If the number is above 0, a missing root note is lost.
-	if (root !== undefined || lease.existedBefore) return (root?.run ?? 0) < lease.counters.root;
+	// `counters.root` is the last known number in the root note, or 0 if there was none.
+	if (root !== undefined) return root.run < lease.counters.root;
+	if (lease.existedBefore) return lease.counters.root > 0;
 	// The root note and the lease are missing. A journal page or a piece still proves that there was a memory.
 	const firstPieces = await notes.read(FIRST_PIECE_NAMES);
 	return compact([...firstPages, ...firstPieces]).length > 0;

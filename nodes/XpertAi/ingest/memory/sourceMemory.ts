@@ -251,7 +251,10 @@ export class SourceMemory {
 		this.holder = lease.holderBefore;
 	}
 
-	/** Takes the lease and reads the memory, or sets `holder`. With `if kept`, does nothing if there is no memory. */
+	/**
+	 * Takes the lease and reads the memory. If another run holds the lease, sets `holder` instead. If the server does not
+	 * return notes, sets `failures.noRoute`. With `if kept`, only sets `isKept` to false if there is no memory.
+	 */
 	private async takeLeaseAndRead(mode: 'to send' | 'if kept'): Promise<void> {
 		const { journal, lease } = this;
 		const [turn, root] = await lease.peek([ROOT]);

@@ -22,6 +22,7 @@ export async function createRepeatably(item: Item, request: SendRequest): Promis
 	const send: Send = async (one) => await item.connection.send({ ...one, timeoutMs });
 	const client = { send, clock: systemClock, signal: item.context.getExecutionCancelSignal() };
 	const owner = ownerOf(item.connection.account);
+	// `learnOwner` sets `owner.id`: to null if the server does not support owners.
 	const failure = owner.id === undefined ? await learnOwner(client, owner) : undefined;
 	// If the request of `learnOwner` could not be sent, the next request would fail too.
 	if (failure && isNeverSent(failure)) throw item.apiError(failure);

@@ -53,10 +53,11 @@ export async function disableMissing(sourceRun: SourceRun): Promise<void> {
 	if (failure) return submission.addHint(notAllDisabledHint(failure));
 	const { missing, switchedByHand, toDisable } = sortUnseen(unseen, statuses, memory.known);
 	submission.addCountedHint(switchedByHand.length, SWITCHED_BY_HAND);
-	// Find Changes has counted all unseen documents as gone. In a dry run, `disableInNameOrder` counts them later.
+	// Find Changes has already counted all unseen documents as gone, except in a dry run. Then, `disableInNameOrder`
+	// counts only the documents to disable.
 	if (!dryRun && submission.isFindChanges) submission.tally.plans.gone -= switchedByHand.length;
 	const isTooMany = exceedsShare(missing.length, memory.knownCountBefore, maxGonePercent);
-	// All known documents are missing, so the keys of this run are probably made otherwise than before.
+	// This run contains none of the known documents, so its keys are probably made otherwise than before.
 	if (isTooMany && unseen.length === memory.knownCountBefore)
 		return await reportOtherKeys(sourceRun, memory, missing);
 	if (!dryRun && !mayDisableInExecution(submission))
@@ -71,17 +72,19 @@ export async function disableMissing(sourceRun: SourceRun): Promise<void> {
 /**
  * Tells what to do with the known documents that this run did not contain.
  *
- * @returns the documents on the server, divided into `switchedByHand`, which are left alone, and `toDisable`; and
- * `missing`, the documents that count for `maxGonePercent`: none of `switchedByHand`, most of `toDisable`, and some that
- * are not on the server
+ * @returns an object:
+ * - `switchedByHand`: documents on the server that are left alone.
+ * - `toDisable`: the other documents on the server.
+ * - `missing`: the documents that count for `maxGonePercent`: neither out already nor rebuilt. Some may not be on the
+ *   server.
  */
 function sortUnseen(
 	unseen: string[],
 	statuses: Map<string, ProcessingStatus>,
 	known: SourceMemory['known'],
 ) {
-	// In the memory, the document is processed or needs no processing, but its state is `none`: a user has disabled,
-	// enabled or deleted the document, or its record disables it.
+	// In the memory, the document is processed or needs no processing, but on the server, it has no status. So a user
+	// has disabled it, enabled it again (which restores no status) or deleted it, or its record disables it.
 	const isOutAlready = (id: string) =>
 		known.isProcessed(id) && processingState(statuses.get(id)) === 'none';
 	const onServer = unseen.filter((id) => statuses.has(id));

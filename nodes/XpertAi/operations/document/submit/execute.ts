@@ -168,7 +168,7 @@ async function submitSources(submission: Submission, sourceRuns: SourceRun[]): P
 		else await submitTogether(submission, sourceRuns);
 		addMirroredHint(submission);
 		if (submission.sourceError) throw withHints(submission, submission.sourceError);
-		// What is unsaid counts as told only if the run ends without an error, and no hint about it was held back (see
+		// The user sees the hints about `unsaid` only if the run ends without an error, and no hint was held back (see
 		// `SourceComparison.addStoredBeforeHints`).
 		isUserTold = !submission.failsAtEnd && settings.linkedNodesHint === undefined;
 	} finally {

@@ -176,8 +176,10 @@ function mirrorOnOtherBranch(
 			if (checked.has(other.name)) continue;
 			checked.add(other.name);
 			const both = [own.name, other.name];
-			if (both.some((name) => !getsAllFrom(context, name, parent.name))) return other;
-			if (!haveSameItems(context, parent.name, both)) return other;
+			const isHarmless =
+				both.every((name) => getsAllFrom(context, name, parent.name)) &&
+				haveSameItems(context, parent.name, both);
+			if (!isHarmless) return other;
 		}
 	}
 	return undefined;

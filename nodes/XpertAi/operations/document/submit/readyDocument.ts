@@ -48,12 +48,13 @@ export function readyDocument(
 	isTracked: boolean,
 ): Document {
 	const { key, file, hadNul } = found;
-	const ownId = key === undefined ? found.record.id : derivedId(owner, key);
+	const fixedId = key === undefined ? found.record.id : derivedId(owner, key);
 	// With a random ID, the request can be repeated without storing the document twice.
-	const id = ownId || randomUUID();
+	const id = fixedId || randomUUID();
 	const record = withParentFolder({ ...found.record, id }, knowledgebaseId);
 	const isUploaded = file !== undefined;
-	const lacksStableId = key === undefined && !isUuid(ownId ?? '');
+	// An ID that is not a UUID is not stable either, because the server may replace it.
+	const lacksStableId = key === undefined && !isUuid(fixedId ?? '');
 	const name = record.name ?? undefined;
 	const report: DocumentReport = { item, name, key, id, hadNul, isUploaded, isTracked };
 	const json = jsonWithId(found, record, id);

@@ -160,11 +160,12 @@ export function memoryPlaceOf(
 	context: Execution['context'],
 ): MemoryPlace {
 	const { id: workflowId, name: workflowName = '' } = context.getWorkflow();
-	const { id, name } = context.getNode();
-	const [source, ...titles] =
-		sourceName === ''
-			? [`node ${id} of workflow ${workflowId ?? workflowName}`, workflowName, name]
-			: [`name ${sourceName}`, sourceName];
+	const { id: nodeId, name: nodeName } = context.getNode();
+	const isNamed = sourceName !== '';
+	const source = isNamed
+		? `name ${sourceName}`
+		: `node ${nodeId} of workflow ${workflowId ?? workflowName}`;
+	const titles = isNamed ? [sourceName] : [workflowName, nodeName];
 	const part = shard && `shard ${shard}`;
 	return {
 		knowledgebaseId,

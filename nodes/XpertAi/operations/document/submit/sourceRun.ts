@@ -85,6 +85,10 @@ export class SourceRun {
 		await this.send(this.compareWith(memory).changedDocuments());
 	}
 
+	/**
+	 * Uploads the files of documents, stores the documents in batches, and starts their processing. Storing and uploads
+	 * have an `OutageBudget` each.
+	 */
 	private async send(documents: Documents<DocumentReport>): Promise<void> {
 		const { knowledgebaseId, memory, memoryRoutes, outcomes, processing, submission } = this;
 		const { first, settings, circuitBreaker } = submission;

@@ -39,6 +39,7 @@ export function answerOf(
 	hasFilterValues = false,
 ): { output: string; json: IDataObject } {
 	const { citations: style, include } = request.options;
+	// `content` is the text as the server sent it. `output` below is the text for the user, with links and sources.
 	const { parts: allParts, otherParts, usage, output: content } = result;
 	// The field `parts` of the output gets only `otherParts`, never all parts.
 	const parts = isEmpty(otherParts) ? undefined : otherParts;

@@ -55,13 +55,12 @@ export async function executeAsking(
 		if (stopsWorkflow) stopError ??= item.nameItemIn(error);
 		return error;
 	};
-	const allAsked = items.map((item) =>
-		readAsked(item, then, () => {
-			// The first item with a valid option decides for all items.
-			concurrency ??= concurrencyOf([item], CONCURRENCY_PATH);
-			return readRunRequest(item, kind, then === 'wait');
-		}),
-	);
+	/** Reads the request of an item. The first item with a valid concurrency decides for all items. */
+	const readRequest = (item: Item) => {
+		concurrency ??= concurrencyOf([item], CONCURRENCY_PATH);
+		return readRunRequest(item, kind, then === 'wait');
+	};
+	const allAsked = items.map((item) => readAsked(item, then, () => readRequest(item)));
 	for (const asked of allAsked) if (isError(asked.request)) recordError(asked, asked.request);
 	const work = allAsked.map((asked) => ({
 		threadId: isError(asked.request) ? undefined : asked.request.threadOrKeyId,

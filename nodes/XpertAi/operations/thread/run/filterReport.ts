@@ -53,7 +53,8 @@ export function filterReport(parts: Part[], hasValues: boolean): FilterReport | 
 }
 
 /**
- * Reports one search.
+ * Reports one search: a knowledge step whose answer is a list of passages, any part whose answer has `diagnostics`, or
+ * a failed call of a `retriever-` tool.
  *
  * @returns undefined if the part is not a search, or if the search has neither a result nor a reason of its failure
  */
@@ -63,7 +64,7 @@ function searchIn({ id, data }: Part): FilterReport | undefined {
 	const answer = typeof output === 'string' ? parseAnswer(output) : output;
 	// On a thread, the ID of a workflow's knowledge step is the name of a field, which ends with `_channel`.
 	const isStep = data.type === 'knowledges' || id?.endsWith('_channel');
-	// Such a step only lists its passages.
+	// Such a step may only list its passages, without `diagnostics`.
 	if (isStep && Array.isArray(answer)) return { status: 'unknown', hitCount: answer.length };
 	const search = toolAnswer.safeParse(answer).data;
 	if (search) return search;

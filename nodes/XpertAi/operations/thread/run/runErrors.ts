@@ -22,7 +22,7 @@ export function resultError(
 ): NodeApiError {
 	const { failure, reason, advice, status, unverified } = result;
 	if (failure?.status === 401) forgetOwner(item.connection.account);
-	// The reason of the result explains more than the failed request.
+	// Shows the failed request only if the result has no reason, because a reason explains more.
 	const shown: Failure =
 		failure && reason === undefined
 			? failure

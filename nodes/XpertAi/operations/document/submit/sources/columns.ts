@@ -48,11 +48,12 @@ const FITS: Record<string, (column: unknown) => boolean> = {
 const isPlain = (column: unknown) => typeof column !== 'object';
 
 /**
- * Maps columns by name to document fields and the text. Exact field names take precedence over `ALIASES`.
+ * Maps columns by name to document fields and the text. An exact field name takes precedence over `ALIASES`, unless its
+ * column is null.
  *
  * @param unmapped a document field without `ALIASES`, to which no column is mapped
- * @returns `fields` without blank texts and undefined values (a blank `folder` is kept); `textColumn`: the name of the
- * column with the text; `unused`: the names of the filled columns that match nothing
+ * @returns `columns` as given; `fields` without blank texts and undefined values (a blank `folder` is kept);
+ * `textColumn`: the name of the column with the text; `unused`: the names of the filled columns that match nothing
  */
 export function mapColumns(columns: IDataObject, unmapped?: string) {
 	const isBlank = (column: unknown) => typeof column === 'string' && column.trim() === '';

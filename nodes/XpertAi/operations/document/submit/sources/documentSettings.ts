@@ -54,7 +54,6 @@ export function readDocumentSettings(item: Item, directory = '') {
 		...((folder || hasFolder) && { folder }),
 		...(!isEmpty(parserConfig) && { parserConfig }),
 	};
-	let missingMetadata = isMetadataMissing(item, chosen) ? 1 : 0;
 	const emptyRows: string[] = [];
 	const lackingRows: string[] = [];
 	const metadataRows = valuesOfRows(item, 'Metadata Rows', settings.metadataRows, {
@@ -62,15 +61,15 @@ export function readDocumentSettings(item: Item, directory = '') {
 		whenMissing: (_, key) => void lackingRows.push(key),
 	});
 	const record = item.check(documentSchemaFor(given), given, RECORD_FIELD_NAMES);
-	missingMetadata += lackingRows.length;
-	const metadataRowKeys = {
-		empty: emptyRows,
-		lacking: lackingRows,
-		filled: Object.keys({ ...record.metadata, ...metadataRows }),
-	};
-	if (isEmpty(metadataRows)) return { record, missingMetadata, metadataRowKeys };
 	const metadata = { ...record.metadata, ...metadataRows };
-	return { record: { ...record, metadata }, missingMetadata, metadataRowKeys };
+	// A row without a value does no harm if the setting Metadata fills its key.
+	const filled = Object.keys(metadata);
+	return {
+		// Without values from rows, the metadata stays as it is, and may be unset.
+		record: isEmpty(metadataRows) ? record : { ...record, metadata },
+		missingMetadata: lackingRows.length + (isMetadataMissing(item, chosen) ? 1 : 0),
+		metadataRowKeys: { empty: emptyRows, lacking: lackingRows, filled },
+	};
 }
 
 /** The folder setting, and below it the directory of the file if "Folder From Directory" is on. */

@@ -105,7 +105,7 @@ function fileDocument(
 			mimeType: (given.mimeType ?? mimeType).replace(/;\s*charset=.*/i, ''),
 			type: isTable ? type : (given.type ?? type),
 		});
-	const { hadNul, ...ready } = readyFor(named);
+	const { hadNul: recordHadNul, ...ready } = readyFor(named);
 	const readFile = async (begun?: Hash) => {
 		const { content, digest, format, hadNul: fileHadNul } = await read(begun);
 		// The content may show another format than the name.
@@ -117,7 +117,8 @@ function fileDocument(
 			mimeType: format.mimeType,
 			content,
 			digest,
-			hadNul: hadNul ?? fileHadNul,
+			// `recordHadNul` is true or unset.
+			hadNul: recordHadNul ?? fileHadNul,
 			recordFields,
 		};
 	};

@@ -56,7 +56,7 @@ const TABLE_TYPES = ['csv', 'tsv', 'xlsx'];
 export type FileType = ReturnType<typeof fileType>;
 
 /**
- * Determines the name and the format of a file.
+ * Determines the name and the format of a file. The extension in `name` comes first, then `given`, then the MIME type.
  *
  * @param statedType a MIME type; parameters such as `charset` are ignored
  * @param given the file extension that the user entered as type
@@ -64,7 +64,7 @@ export type FileType = ReturnType<typeof fileType>;
 export function fileType(name: string, statedType = '', given?: string | null) {
 	const essence = (statedType.split(';')[0] ?? '').trim().toLowerCase();
 	const ownExtension = documentExtension(name);
-	// `findLast` prefers `html` to `htm`, and `md` to `markdown`.
+	// Without `given`, `.undefined` is no known extension. `findLast` prefers `html` to `htm`, and `md` to `markdown`.
 	const extension =
 		ownExtension ??
 		documentExtension(`.${given}`) ??

@@ -103,7 +103,11 @@ function jsonDocument(item: Item, found: InputDocument, fieldNames: FieldNames):
 	return Object.assign(found, readyRecord(item, found.record, fieldNames));
 }
 
-/** Makes a document from a record with a text at `path`. The node uploads the text as a file. */
+/**
+ * Makes a document from a record with a text at `path`. The node uploads the text as a file.
+ *
+ * @param position the place of the record, e.g. `Line 3 of the file`
+ */
 function withText(
 	item: Item,
 	found: InputDocument,

@@ -30,12 +30,15 @@ const fieldsNamed = memoize((names: string) =>
 export function readFields(item: Item): InputDocument {
 	const { columns, fields, textColumn, unused: unusedColumns } = mappedColumns(item);
 	const hasKey = isFilled(item.node, 'documentKey');
-	// The schema would convert the ID, so the ID is taken as given. A key replaces the ID. The schema also drops an empty
-	// folder, so `asGiven` keeps it. Any other folder is converted.
-	const asGiven = pick(fields, hasKey ? ['folder'] : ['folder', 'id']);
 	const schema = groupSchema(fieldsNamed(Object.keys(fields).sort().join(' ')));
 	const typed = item.check(schema, omit(fields, 'id'), DOCUMENT_FIELD_NAMES);
-	const mapped: FieldValues = { ...asGiven, ...typed };
+	const mapped: FieldValues = {
+		// The schema drops an empty folder. Any other folder is overwritten by the converted one.
+		...pick(fields, 'folder'),
+		...typed,
+		// The ID is taken as given, because the schema would convert it. A key replaces the ID.
+		...(!hasKey && pick(fields, 'id')),
+	};
 	// Pages and chunks already hold the text of the document.
 	if (textColumn !== undefined && (mapped.pages || mapped.chunks)) unusedColumns.push(textColumn);
 	else if (textColumn !== undefined) mapped.pages = [{ pageContent: String(columns[textColumn]) }];
