@@ -88,7 +88,7 @@ function eventOfStatus(status: unknown, open: OpenTasks): ConversationEvent | un
 	if (status === 'error') return 'failed';
 	if (status !== 'interrupted') return undefined;
 	if (waitsForPerson(open)) return 'waiting';
-	return open.isLeftOver && !open.error ? 'answered' : 'cancelled';
+	return open.hasOnlyLeftOvers && !open.error ? 'answered' : 'cancelled';
 }
 
 /** The open tasks of a conversation, and the error text of the last run. */

@@ -3,7 +3,7 @@ import { type ICredentialDataDecryptedObject, type INodeTypes, Workflow } from '
 
 import { XpertAiApi } from 'credentials/XpertAiApi.credentials';
 import { CREDENTIAL_NAME } from 'nodes/XpertAi/transport/api';
-import { readUrl, serviceRoot, tokenOf } from 'nodes/XpertAi/transport/credential';
+import { parseUrl, serviceRoot, tokenOf } from 'nodes/XpertAi/transport/credential';
 import { node } from '../nodes/support/node';
 
 const credential = new XpertAiApi();
@@ -128,7 +128,7 @@ describe('the test of the credential', () => {
 			fc.property(hostile, fc.boolean(), (baseUrl, allowed) => {
 				const service = serviceRoot(baseUrl, allowed);
 				const url = testUrl(baseUrl, allowed);
-				const goes = readUrl(url);
+				const goes = parseUrl(url);
 				if ('issue' in service) return expect(goes?.protocol ?? 'data:').toBe('data:');
 				accepted += 1;
 				expect(goes?.href).toBe(new URL(`${service.root}/api/ai/assistants/count`).href);

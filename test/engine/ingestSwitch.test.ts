@@ -259,16 +259,16 @@ describe('Document: Enable', () => {
 	);
 
 	it('says that Resend All sends them where documents are only stored', async () => {
-		const onlyStored = { afterStoring: 'nothing' };
-		await night('a', onlyStored);
+		const lastRunOnlyStored = { afterStoring: 'nothing' };
+		await night('a', lastRunOnlyStored);
 		await byKey('disable', 'a');
 		expect(hintsOf(await byKey('enable', 'a')).join()).toContain(
 			'Submit with Resend All sends it.',
 		);
 		sent();
-		await night('a', onlyStored);
+		await night('a', lastRunOnlyStored);
 		expect(sent()).toEqual([]);
-		await night('a', { ...onlyStored, resendAll: true });
+		await night('a', { ...lastRunOnlyStored, resendAll: true });
 		expect(sent().flat()).toMatchObject([{ id: idOf('a') }]);
 	});
 });

@@ -1,6 +1,6 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
-import { wholeNumber } from '../payloads/schemas';
+import { positiveInteger } from '../payloads/schemas';
 import type { ItemError } from './apiError';
 import type { Item } from './item';
 import { mayContinue } from './outputs';
@@ -12,7 +12,7 @@ import { mayContinue } from './outputs';
  * @throws NodeOperationError if the parameter is invalid
  */
 export const concurrencyOf = ([first]: Item[], name = 'options.concurrency'): number =>
-	first?.setting(name, wholeNumber) ?? 1;
+	first?.setting(name, positiveInteger) ?? 1;
 
 /**
  * Runs `work` for each item. The output keeps the order of the items.

@@ -36,10 +36,10 @@ const simpleReadsOf = memoize<(node: INode) => (expression: string) => Read | un
 simpleReadsOf.cache = new WeakMap();
 
 /** Returns the function that parses an expression of a node, with its leading `=`. The function caches its results. */
-export const templatesOf = memoize<
+export const templateParserOf = memoize<
 	(node: INode) => (expression: string) => ReturnType<typeof parseTemplate>
 >(() => memoize((expression: string) => parseTemplate(expression.slice(1))));
-templatesOf.cache = new WeakMap();
+templateParserOf.cache = new WeakMap();
 
 /**
  * Evaluates an expression. If the expression only reads a value of the item, the node reads the value itself, because
@@ -136,7 +136,7 @@ export const expressionValueByParts = (
 			withFieldInError(field, () =>
 				evaluate(place, part, () => context.evaluateExpression(part, index) as unknown),
 			);
-		return identityValue(templatesOf(node)(expression), evaluatePart, options);
+		return identityValue(templateParserOf(node)(expression), evaluatePart, options);
 	});
 
 /**

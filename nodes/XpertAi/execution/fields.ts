@@ -146,7 +146,7 @@ export const returnAll = booleanField(
 	'Whether to return all results or only up to a given limit',
 );
 
-export const limit = numberField('limit', 'Limit', 'Max number of results to return', {
+export const limitField = numberField('limit', 'Limit', 'Max number of results to return', {
 	typeOptions: { minValue: 1 },
 	default: 50,
 	displayOptions: { show: { returnAll: [false] } },

@@ -74,7 +74,7 @@ const WITHOUT_BRACES =
 	/^\$(?:(?:json|binary|input)[.[]|\((['"`])[^'"`]*\1\)\.(?:item|first|last|all)\b)\S*$/;
 
 /** Whether a Fixed parameter contains an expression. n8n does not resolve expressions in Fixed parameters. */
-export const isFixedExpression = (part: unknown): boolean =>
+export const isExpressionInFixed = (part: unknown): boolean =>
 	typeof part === 'string' &&
 	!part.startsWith('=') &&
 	(WITHOUT_BRACES.test(part.trim()) ||

@@ -19,7 +19,7 @@ import {
 	expressionValueByParts,
 	type Place,
 	readsSibling,
-	templatesOf,
+	templateParserOf,
 } from './expressions';
 import { LOST_DIGITS_ISSUE, convertToType } from './fieldSchemas';
 import { emptyExpressionIssue, givenFor, isBlank, isFilled, emptyValueName } from './givenValues';
@@ -126,7 +126,7 @@ export function keyOf(item: ItemReader, name: string, options: KeyOptions = {}):
 	const found = textOrMissing(item, name, options);
 	const field = `"${item.labelOf(name)}"`;
 	const text = found instanceof MissingPart ? throwMissingText(item, name, found) : found;
-	if (text.trim() === '') item.throwIfEmptyExpression(name, text);
+	if (text.trim() === '') item.throwEmptyIfExpression(name, text);
 	return checkedKey(item, text, field, options);
 }
 
@@ -192,7 +192,7 @@ export const conversationKeyOf = (item: ItemReader): string =>
 export function throwIfPartMissing(item: ItemReader, name: string, options: IdentityOptions): void {
 	const given = givenFor(item.node, name);
 	if (!isExpression(given) || !isFilled(item.node, name) || readsSibling(given)) return;
-	const parts = partsOf(templatesOf(item.node)(given));
+	const parts = partsOf(templateParserOf(item.node)(given));
 	const everyPart = options.everyPart === true || parts.length <= 1;
 	const value = evaluateByPartsAndShare(item.place, given, name, name, {
 		takesObjects: true,
@@ -265,8 +265,8 @@ export function throwIfFixedKey(item: ItemReader, count: number): void {
 function isFixed(item: ItemReader, name: string): boolean {
 	const given = givenFor(item.node, name);
 	if (!isFilled(item.node, name)) return false;
-	if (isExpression(given) && partsOf(templatesOf(item.node)(given)).length > 0) return false;
-	item.throwIfFixedExpression(name);
+	if (isExpression(given) && partsOf(templateParserOf(item.node)(given)).length > 0) return false;
+	item.throwIfExpressionInFixed(name);
 	return true;
 }
 
@@ -294,7 +294,7 @@ const FIXED_KEY_ADVICE =
 export function identityText(item: ItemReader, name: string): string {
 	const found = textOrMissing(item, name, {});
 	if (found instanceof MissingPart) return throwMissingText(item, name, found);
-	if (found.trim() === '') item.throwIfEmptyExpression(name, found);
+	if (found.trim() === '') item.throwEmptyIfExpression(name, found);
 	return found.trim();
 }
 

@@ -18,7 +18,7 @@ import {
 	choiceField,
 	displayedIf,
 	isPanelGroup,
-	limit,
+	limitField,
 	optionsField,
 	returnAll,
 	simplifyFields,
@@ -138,7 +138,7 @@ interface Declaration extends OperationInfo {
 	 */
 	toOutput?: (answer: unknown, asked: unknown) => IDataObject[];
 	/** The default of the option Timeout, in seconds. */
-	timeoutSeconds?: number;
+	defaultTimeoutSeconds?: number;
 	/**
 	 * Whether the request can be sent twice without harm, e.g. after a timeout. `onlyReads` also depends on this
 	 * property. Default: true for GET or if `paging` is set.
@@ -275,7 +275,7 @@ export const operationFields = memoize((operation: Operation): INodeProperties[]
 );
 
 function declaredFields(operation: DeclaredOperation): INodeProperties[] {
-	const { body, idFields = [], paging, timeoutSeconds } = operation;
+	const { body, idFields = [], paging, defaultTimeoutSeconds } = operation;
 	const [optionsOfBody, fields] = partition(body?.fields, { name: 'options' });
 	const [groups, single] = partition(fields, isPanelGroup);
 	const options = [
@@ -283,13 +283,13 @@ function declaredFields(operation: DeclaredOperation): INodeProperties[] {
 		// A body with `split` is a list. A list cannot have additional fields.
 		...(body && !body.split ? [additionalFieldsJson] : []),
 		...(operation.options ?? []),
-		...(onlyReads(operation) ? [] : [concurrencyOption, timeoutOption(timeoutSeconds)]),
+		...(onlyReads(operation) ? [] : [concurrencyOption, timeoutOption(defaultTimeoutSeconds)]),
 	];
 	return [
 		...idFields,
 		...(body?.isForm ? [binaryNameField('the file to upload')] : []),
 		...single,
-		...(paging ? [returnAll, limit] : []),
+		...(paging ? [returnAll, limitField] : []),
 		...groups,
 		...(operation.simplify ? simplifyFields : []),
 		...(options.length > 0 ? [optionsField(options)] : []),

@@ -48,7 +48,7 @@ export const rawOutput = ({ rawFields }: OutputFormat, json: IDataObject): IData
 	rawFields ? pick(json, rawFields) : json;
 
 /** Whether a streaming chat shows the output of the node. */
-export const isInChat = (context: IExecuteFunctions): boolean =>
+export const isInStreamingChat = (context: IExecuteFunctions): boolean =>
 	!isTool(context) && 'isStreaming' in context && context.isStreaming();
 
 /**
@@ -82,7 +82,7 @@ export function replyOrThrow(
 	const mayReply = item && !isStopped && isTool(context);
 	if (mayReply && item.resolve('options.failuresAsReplies', true) !== false)
 		return [item.output(failureAsReply(item.asError(caught)))];
-	throw isInChat(context) ? hideReasonFromChat(caught) : caught;
+	throw isInStreamingChat(context) ? hideReasonFromChat(caught) : caught;
 }
 
 /**

@@ -23,10 +23,10 @@ const FIELDS_IN_COLLECTIONS: Record<string, IdentityOptions> = {
 };
 
 /** Whether a parameter of a node has no expression. */
-const isConstant = memoize<(node: INode) => (name: string) => boolean>(({ parameters }) =>
+const constantCheckOf = memoize<(node: INode) => (name: string) => boolean>(({ parameters }) =>
 	memoize((name: string) => !findPath(get(parameters, name), isExpression)),
 );
-isConstant.cache = new WeakMap();
+constantCheckOf.cache = new WeakMap();
 
 /**
  * Reads a parameter, without the slow validation of n8n. Evaluates each expression once, however often the parameter is
@@ -42,7 +42,7 @@ export function resolveParameter(
 	initial: NodeParameterValueType,
 ): unknown {
 	const { context, index, node } = place;
-	if (isConstant(node)(name) && !findPath(initial, isExpression))
+	if (constantCheckOf(node)(name) && !findPath(initial, isExpression))
 		return context.getNodeParameter(name, index, initial, { skipValidation: true });
 	const given: unknown = get(node.parameters, name, initial);
 	return resolveValue({ place, parameterName: name }, given, name, name);

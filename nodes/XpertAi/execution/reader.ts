@@ -20,7 +20,7 @@ import {
 	isBlank,
 	isTextWithLoneSurrogate,
 	isFilled,
-	isFixedExpression,
+	isExpressionInFixed,
 	isNothing,
 	isUnsendable,
 	locatorValue,
@@ -116,7 +116,7 @@ export class Reader {
 	 *
 	 * @param result the result of the expression. The caller has checked that it is empty or blank.
 	 */
-	throwIfEmptyExpression(name: string, result: unknown): void {
+	throwEmptyIfExpression(name: string, result: unknown): void {
 		if (!isExpression(givenFor(this.node, name))) return;
 		const advice = isNothing(result)
 			? (this.emptyItemAdvice ?? EMPTY_EXPRESSION_ADVICE)
@@ -133,19 +133,19 @@ export class Reader {
 	 * @throws the error of n8n if an expression fails
 	 */
 	parameter(name: string, initial: NodeParameterValueType = ''): unknown {
-		this.throwIfFixedExpression(name);
+		this.throwIfExpressionInFixed(name);
 		const value = attempt(() => this.resolve(name, initial));
 		if (isError(value)) {
 			if (!/call stack/i.test(value.message)) throw value;
 			this.throwFieldIssue(name, 'is nested too deeply');
 		}
-		if (isBlank(value) && this.fieldOf(name)?.required) this.throwIfEmptyExpression(name, value);
+		if (isBlank(value) && this.fieldOf(name)?.required) this.throwEmptyIfExpression(name, value);
 		return value;
 	}
 
 	/** Throws an error if a Fixed parameter contains an expression. n8n does not resolve it. */
-	throwIfFixedExpression(name: string): void {
-		const fixed = findPath(givenFor(this.node, name), isFixedExpression);
+	throwIfExpressionInFixed(name: string): void {
+		const fixed = findPath(givenFor(this.node, name), isExpressionInFixed);
 		if (!fixed) return;
 		// A resource mapper stores its columns under the key `value`. The n8n panel does not show this key.
 		const path = [...name.split('.'), ...fixed].filter((part) => part !== 'value');
@@ -326,6 +326,6 @@ const ID_ADVICE = 'Paste the ID, or the address of its own page: a name is no ID
 export function textIfGiven(item: Reader, name: string): string | undefined {
 	if (!isFilled(item.node, name)) return undefined;
 	const text = item.text(name);
-	if (text.trim() === '') item.throwIfEmptyExpression(name, text);
+	if (text.trim() === '') item.throwEmptyIfExpression(name, text);
 	return text.trim();
 }

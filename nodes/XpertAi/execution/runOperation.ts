@@ -9,7 +9,7 @@ import {
 import { z } from 'zod';
 
 import { isJsonObject } from '../payloads/json';
-import { freeForm, type Schema, wholeNumber } from '../payloads/schemas';
+import { freeForm, type Schema, positiveInteger } from '../payloads/schemas';
 import type { AnswerSchema } from '../transport/answer';
 import { buildPath, IDS_PER_ADDRESS } from '../transport/api';
 import { loggingProgress } from '../transport/clock';
@@ -128,11 +128,11 @@ interface OperationAnswer {
  */
 async function answersFor(item: Item, operation: DeclaredOperation): Promise<OperationAnswer[]> {
 	const { ifEmpty, precheck, identifying = {} } = operation;
-	const { timeoutSeconds: initialTimeout = TIMEOUT_SECONDS } = operation;
-	const allPathValues = pathsOf(item, operation);
+	const { defaultTimeoutSeconds: initialTimeout = TIMEOUT_SECONDS } = operation;
+	const allPathValues = pathValuesOf(item, operation);
 	for (const [name, options] of Object.entries(identifying))
 		throwIfPartMissing(item, name, options);
-	const timeoutMs = item.setting('options.timeout', timeoutSchema, initialTimeout) * 1000;
+	const timeoutMs = item.setting('options.timeout', timeoutSecondsSchema, initialTimeout) * 1000;
 	// Checks all bodies before the first request, so that an item with an invalid body sends nothing.
 	const { bodies, fieldNames } = requestBodies(item, operation);
 	const file = operation.body?.isForm
@@ -226,10 +226,10 @@ export function bodyOf(item: Item, body: OperationBody, reserved = body.reserved
 const MAX_TIMEOUT_SECONDS = 2_147_483;
 
 /** The schema of a timeout in seconds, within the limits of the HTTP client and of Node.js timers. */
-export const timeoutSchema = z.number().positive().min(0.001).max(MAX_TIMEOUT_SECONDS);
+export const timeoutSecondsSchema = z.number().positive().min(0.001).max(MAX_TIMEOUT_SECONDS);
 
 /** The path values of each request. A long list of IDs needs several requests. */
-function pathsOf(item: Item, { path: template }: DeclaredOperation) {
+function pathValuesOf(item: Item, { path: template }: DeclaredOperation) {
 	let paths: Array<Record<string, string>> = [{}];
 	for (const [, name = '', list] of template.matchAll(/\{(\w+)(\*?)\}/g)) {
 		const groups = list ? chunk(item.ids(name), IDS_PER_ADDRESS) : [[item.filledText(name)]];
@@ -246,7 +246,7 @@ async function collectListPages(
 	ask: (page: IDataObject) => Promise<unknown>,
 ): Promise<unknown[]> {
 	const all = item.setting('returnAll', z.boolean());
-	const wanted = all ? Infinity : item.setting('limit', wholeNumber);
+	const wanted = all ? Infinity : item.setting('limit', positiveInteger);
 	return await collectPages(async (page) => (await ask(page)) as unknown[], wanted);
 }
 

@@ -16,7 +16,7 @@ export interface CompareOptions {
 	/** Whether documents must be processed. If false, storing is enough. */
 	mustBeProcessed: boolean;
 	/** Whether the last run only stored documents, and started no processing. */
-	onlyStored?: boolean;
+	lastRunOnlyStored?: boolean;
 	/** Whether to send unchanged documents too, as if they had changed. */
 	resends?: boolean;
 	/** Whether n8n retries an earlier execution. The documents of a retry may be older than the stored ones. */
@@ -140,7 +140,7 @@ function isUpToDate(
 	id: string,
 	status: ProcessingStatus | undefined,
 	failure: Failure | undefined,
-	{ memory, onlyStored, mustBeProcessed }: CompareOptions,
+	{ memory, lastRunOnlyStored, mustBeProcessed }: CompareOptions,
 ): boolean {
 	if (!status) {
 		// Without a failure, the server does not have the document. With a failure, only the memory can tell.
@@ -152,7 +152,7 @@ function isUpToDate(
 	if (state === 'finish' || state === 'running') return true;
 	// Without processing, a document is up to date only if the last run merely stored it. If an earlier run has processed
 	// it, a user has disabled it since.
-	return state === 'none' && onlyStored === true && !memory.isProcessed(id);
+	return state === 'none' && lastRunOnlyStored === true && !memory.isProcessed(id);
 }
 
 /** A standing in a plan. Never `older`, because a plan is about the next run, which counts as no retry. */

@@ -6,7 +6,7 @@ import {
 	type Failure,
 	isConnectionClosed,
 	isTimeout,
-	isRejection,
+	isInputRejected,
 	isTooLarge,
 	mayBePartlyDone,
 } from '../transport/failure';
@@ -301,6 +301,6 @@ function failedOutcome(
  * may have stored it before rejecting it.
  */
 function isSameRejection(batch: Batch<unknown>, earlier: Failure, failure: Failure): boolean {
-	if (batch.length > 1 || batch[0]?.record.chunks || !isRejection(failure)) return false;
+	if (batch.length > 1 || batch[0]?.record.chunks || !isInputRejected(failure)) return false;
 	return failure.status === earlier.status && failure.reason === earlier.reason;
 }

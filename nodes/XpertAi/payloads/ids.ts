@@ -18,7 +18,7 @@ export const uuid = z.string().uuid(UUID_ISSUE);
 export const idList = z.array(z.string().min(1)).min(1);
 
 /** The UUID namespace for owner IDs that are not UUIDs. A change would change the IDs of stored documents. */
-const FOREIGN_OWNERS = '6f1d2c0e-3b7a-5a44-9d0b-2f7c8e51a913';
+const NON_UUID_OWNER_NAMESPACE = '6f1d2c0e-3b7a-5a44-9d0b-2f7c8e51a913';
 
 /** A cache of one namespace. Callers often use the same namespace many times in a row. */
 let lastNamespace = { namespace: '', bytes: Buffer.alloc(0) };
@@ -43,4 +43,4 @@ export function uuidV5(namespace: string, name: string): string {
  * @param ownerId ID of a knowledgebase or assistant, or a derived ID
  */
 export const derivedId = (ownerId: string, key: string): string =>
-	uuidV5(isUuid(ownerId) ? ownerId : uuidV5(FOREIGN_OWNERS, ownerId), key);
+	uuidV5(isUuid(ownerId) ? ownerId : uuidV5(NON_UUID_OWNER_NAMESPACE, ownerId), key);

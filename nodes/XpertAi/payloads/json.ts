@@ -41,11 +41,12 @@ export const jsonValueSchema = new ConvertingSchema(z.unknown(), (raw, reject): 
 	return parsed;
 });
 
-const isNested = (value: unknown): value is object => Array.isArray(value) || isPlainObject(value);
+const isListOrObject = (value: unknown): value is object =>
+	Array.isArray(value) || isPlainObject(value);
 
 /** Whether a value is or contains a Date or a luxon DateTime. */
 const holdsDate = (value: unknown): boolean =>
-	isoText(value) !== value || (isNested(value) && some(value, holdsDate));
+	isoText(value) !== value || (isListOrObject(value) && some(value, holdsDate));
 
 /** Converts every Date and luxon DateTime inside a value to ISO 8601. Other n8n nodes can output such values. */
 function withIsoDates(value: unknown): unknown {

@@ -4,7 +4,7 @@ import { z } from 'zod';
 export const finite = z.number().finite('must be a number');
 
 /** A number of items or requests: a whole number of at least 1. */
-export const wholeNumber = finite.int().min(1);
+export const positiveInteger = finite.int().min(1);
 
 /* These schemas treat a value of the wrong type as missing, so that the rest of the record stays readable. */
 export const lenientText = z.string().optional().catch(undefined);

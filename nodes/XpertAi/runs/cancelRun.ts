@@ -66,7 +66,7 @@ export async function cancelIfGivenUp<State extends RunState>(
 	const isGivenUp = signal?.aborted || result.status === 'timedOut';
 	if (!isGivenUp || whenGivenUp !== 'cancel') return result;
 	// The deadline is over or the execution was stopped, so these requests get their own deadline, and no signal.
-	const send: Send = async (request) => await sendUnlimited({ ...request, afterStop: true });
+	const send: Send = async (request) => await sendUnlimited({ ...request, ignoresStop: true });
 	const deadline = clock.now() + CANCEL_LIMIT_MS;
 	const client = withDeadline({ send, clock, deadline, signal: undefined });
 	const runId = await findRunId(client);

@@ -14,13 +14,13 @@ export const UNCONFIRMED_ADVICE =
  * Whether the run waits for a second decision after a change of arguments. Then the same tasks wait again, but without
  * calls.
  *
- * @param decided the tasks that waited for the first decision
+ * @param decidedTasks the tasks that waited for the first decision
  */
-export function waitsForSecondDecision(result: RunResult, decided?: unknown[]) {
+export function waitsForSecondDecision(result: RunResult, decidedTasks?: unknown[]) {
 	if (result.status !== 'interrupted') return false;
 	const { interrupt } = result;
 	const lackCalls = fieldOfTasks('call.id', interrupt).every(isUndefined);
-	return lackCalls && isEqual(fieldOfTasks('name', interrupt), fieldOfTasks('name', decided));
+	return lackCalls && isEqual(fieldOfTasks('name', interrupt), fieldOfTasks('name', decidedTasks));
 }
 
 /**
@@ -28,7 +28,7 @@ export function waitsForSecondDecision(result: RunResult, decided?: unknown[]) {
  * rejected call must have no result, and a confirmed call must have a result.
  *
  * @param result the result of the run after the decision
- * @param decided the tasks that waited for the decision; undefined for a message or a retry
+ * @param decidedTasks the tasks that waited for the decision; undefined for a message or a retry
  * @returns the given result; after a rejection, with `rejected` and an empty `output`. A failed result if the decision
  * took no effect, or if the thread cannot be read. Returns the result of a message, a retry and a run without completion
  * unchanged.
@@ -36,16 +36,16 @@ export function waitsForSecondDecision(result: RunResult, decided?: unknown[]) {
 export async function checkDecision(
 	run: Run,
 	result: RunResult,
-	decided?: unknown[],
+	decidedTasks?: unknown[],
 ): Promise<RunResult> {
-	if (!decided || result.status !== 'completed') return result;
+	if (!decidedTasks || result.status !== 'completed') return result;
 	const { rejects } = run.intent;
 	// An answer shows that the confirmation took effect.
 	if (!rejects && hasAnswer(result)) return result;
 	const read = async () => await readThread(run, run.threadId);
 	const { answer: state, failure } = await repeatUntil(run, read, ({ ok }) => ok);
 	if (failure) return { ...failed(UNKNOWN_OUTCOME), failure };
-	const callIds = fieldOfTasks('call.id', decided).filter(isString);
+	const callIds = fieldOfTasks('call.id', decidedTasks).filter(isString);
 	const isResultOfCall = ({ tool_call_id: id }: ThreadMessage) =>
 		isString(id) && callIds.includes(id);
 	const wasCarriedOut = messagesOf(state).some(isResultOfCall);

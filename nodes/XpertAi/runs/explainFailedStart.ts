@@ -31,6 +31,7 @@ export async function explainMissingThread(run: Run, otherwise: NoAnswer): Promi
 export async function explainFailedStart(run: Run, failure: Failure): Promise<NoAnswer> {
 	const result: NoAnswer = { status: 'failed', failure };
 	// For a missing thread, the server may answer 500. A 404 is about the assistant, which the server looks up first.
-	const threadMayBeMissing = !run.isNew && mayMeanNoRecord(failure) && failure.missing !== 'record';
+	const threadMayBeMissing =
+		!run.isThreadNew && mayMeanNoRecord(failure) && failure.missing !== 'record';
 	return threadMayBeMissing ? await explainMissingThread(run, result) : result;
 }

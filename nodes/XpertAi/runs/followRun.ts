@@ -20,7 +20,7 @@ import {
 	isResult,
 	resultFromEvents,
 	type RunResult,
-	STILL_RUNNING,
+	RUNNING_AT_DEADLINE,
 	timedOut,
 } from './result';
 import { readRunConversation, type Run, type RunClient } from './run';
@@ -30,7 +30,7 @@ export interface FollowOptions {
 	/** ID of the stream to read. The stream of a decision can have a different ID than the run. */
 	streamId?: string;
 	/** For a decision: the tasks that waited for it. */
-	decided?: unknown[];
+	decidedTasks?: unknown[];
 }
 
 /**
@@ -40,19 +40,23 @@ export interface FollowOptions {
  */
 export async function waitForRunResult(
 	run: RunClient & Pick<Run, 'listener'>,
-	{ streamId = run.runId, decided }: FollowOptions = {},
+	{ streamId = run.runId, decidedTasks }: FollowOptions = {},
 ): Promise<RunResult> {
 	const { facts, listener } = run;
 	// The stream of a decision can begin with events from before the decision. The listener must not get these events.
-	const events = new RunEvents(run.runId, decided ? undefined : listener);
-	if (decided) events.readTasks(decided);
+	const events = new RunEvents(run.runId, decidedTasks ? undefined : listener);
+	if (decidedTasks) events.addTaskCalls(decidedTasks);
 	/** Whether the parts from before the decision are missing. True until the stream has shown them. */
-	let lacksEarlierParts = decided !== undefined;
+	let lacksEarlierParts = decidedTasks !== undefined;
 	for (let pause = FIRST_PAUSE_MS; ; ) {
 		const { lastId } = events;
 		await readStream(run, streamId, events);
 		facts.conversationId ??= events.conversationId;
-		if (events.isComplete && decided && (await endsBeforeDecision(run, events, decided))) {
+		if (
+			events.isComplete &&
+			decidedTasks &&
+			(await endsBeforeDecision(run, events, decidedTasks))
+		) {
 			// The stream has shown the parts from before the decision. Read on without a pause.
 			events.resume(listener);
 			lacksEarlierParts = false;
@@ -69,7 +73,7 @@ export async function waitForRunResult(
 		const state = await readRunState(run);
 		if (run.signal?.aborted) return executionStopped(failureIn(state));
 		if (isResult(state)) return state;
-		if (run.remaining() <= 0) return { ...STILL_RUNNING, failure: failureIn(state) };
+		if (run.remaining() <= 0) return { ...RUNNING_AT_DEADLINE, failure: failureIn(state) };
 		const hasNewEvents = events.lastId !== lastId;
 		pause = hasNewEvents ? FIRST_PAUSE_MS : longerPause(pause);
 		await run.wait(pause);
@@ -147,11 +151,11 @@ async function withStoredParts(run: RunClient, result: RunResult): Promise<RunRe
  * Whether the stream has only reached the interruption that the decision is about, or one that no longer waits. If so, the
  * stream sends more events.
  *
- * @param decided the tasks that waited for the decision
+ * @param decidedTasks the tasks that waited for the decision
  */
-async function endsBeforeDecision(run: RunClient, { end }: RunEvents, decided: unknown[]) {
+async function endsBeforeDecision(run: RunClient, { end }: RunEvents, decidedTasks: unknown[]) {
 	if (end.status !== 'interrupted') return false;
-	if (isEqual(fieldOfTasks('id', end.tasks), fieldOfTasks('id', decided))) return true;
+	if (isEqual(fieldOfTasks('id', end.tasks), fieldOfTasks('id', decidedTasks))) return true;
 	// The run may have been interrupted several times. Only the last interruption still waits.
 	const state = await readRunState(run);
 	const interrupt = 'interrupt' in state ? state.interrupt : [];

@@ -23,17 +23,17 @@ import { mayMeanNoRecord } from '../transport/failure';
 import { repeatUntil } from './client';
 import { explainFailedStart, explainMissingThread } from './explainFailedStart';
 import {
-	busy,
+	busyResult,
 	failed,
 	hasAnswer,
 	arrivalUnknown,
-	neverRan,
+	neverRanResult,
 	type NoAnswer,
 	NOTHING_TO_DECIDE,
 	resultFromEvents,
 	type RunResult,
-	STILL_RUNNING,
-	stillBusy,
+	RUNNING_AT_DEADLINE,
+	busyAtDeadlineResult,
 	timedOut,
 	WITHOUT_ANSWER,
 } from './result';
@@ -44,8 +44,8 @@ import { readRunConversation, type Run } from './run';
  * thread is idle, and compares the answer with the thread.
  */
 
-/** A run in one request. `before` is the state of the thread before the run. */
-type Waited = Run & { before?: ThreadState };
+/** A run in one request. `stateBefore` is the state of the thread before the run. */
+type RunWithStateBefore = Run & { stateBefore?: ThreadState };
 
 /** The answer of the request that starts and waits for a run (E4). */
 const runAnswer = z
@@ -55,16 +55,17 @@ const runAnswer = z
 /** Starts a run and gets the answer from the same request (E4). Never throws. */
 export async function runInOneRequest(run: Run): Promise<RunResult> {
 	const { kind } = run.intent;
-	const idle = run.isNew ? {} : await waitUntilIdle(run);
+	const idle = run.isThreadNew ? {} : await waitUntilIdle(run);
 	if ('status' in idle) return idle;
-	const { before } = idle;
-	run.facts.conversationId ??= before?.metadata?.id;
+	const { stateBefore } = idle;
+	run.facts.conversationId ??= stateBefore?.metadata?.id;
 	// Without a state, the thread probably had no run. A decision or a retry would keep such a thread busy forever.
-	if (kind !== 'message' && !before) return await explainMissingThread(run, neverRan(kind));
-	const nothingWaits = before?.status === 'idle' || before?.status === 'error';
+	if (kind !== 'message' && !stateBefore)
+		return await explainMissingThread(run, neverRanResult(kind));
+	const nothingWaits = stateBefore?.status === 'idle' || stateBefore?.status === 'error';
 	if (kind === 'decision' && nothingWaits) return NOTHING_TO_DECIDE;
 	if (run.remaining() <= 0) return timedOut('The run had not begun');
-	const waited = { ...run, before };
+	const waited = { ...run, stateBefore };
 	const sent = await sendAndWait(waited);
 	if (sent.ok) return await resultOfAnswer(waited, sent.answer.content);
 	const { failure, mayBeDone } = sent;
@@ -73,10 +74,10 @@ export async function runInOneRequest(run: Run): Promise<RunResult> {
 }
 
 /** Sends the request that starts the run and waits for its answer (E4). */
-async function sendAndWait({ before, ...run }: Waited) {
+async function sendAndWait({ stateBefore, ...run }: RunWithStateBefore) {
 	// The body of a message names its assistant. A decision or a retry gets the assistant of the thread.
 	const isMessage = run.intent.kind === 'message';
-	const assistant = isMessage ? {} : { assistant_id: before?.metadata?.assistant_id };
+	const assistant = isMessage ? {} : { assistant_id: stateBefore?.metadata?.assistant_id };
 	return await call(run, {
 		method: 'POST',
 		path: buildPath(WAIT_PATH, { threadId: run.threadId }),
@@ -91,33 +92,33 @@ async function sendAndWait({ before, ...run }: Waited) {
 /**
  * Waits until the thread is idle, if `whenBusy` is `wait`.
  *
- * @returns the state of the thread as `before`, or why the run must not start
+ * @returns the state of the thread as `stateBefore`, or why the run must not start
  */
-async function waitUntilIdle(run: Run): Promise<{ before?: ThreadState } | NoAnswer> {
+async function waitUntilIdle(run: Run): Promise<{ stateBefore?: ThreadState } | NoAnswer> {
 	const mayWait = run.whenBusy === 'wait';
 	const read = async () => await readStateBefore(run);
 	const isDone = ({ status }: Awaited<ReturnType<typeof read>>) => !mayWait || status !== 'busy';
-	const { before, failure, status } = await repeatUntil(run, read, isDone);
+	const { stateBefore, failure, status } = await repeatUntil(run, read, isDone);
 	if (failure) return { status: 'failed', failure };
-	if (status !== 'busy' || run.whenBusy === 'run') return { before };
-	return mayWait ? stillBusy() : busy();
+	if (status !== 'busy' || run.whenBusy === 'run') return { stateBefore };
+	return mayWait ? busyAtDeadlineResult() : busyResult();
 }
 
 /** Reads the state of the thread before the run. If the server shows no state, reads the status from the conversation. */
 async function readStateBefore(run: Run) {
-	const { answer: before, failure } = await readThread(run, run.threadId);
+	const { answer: stateBefore, failure } = await readThread(run, run.threadId);
 	// The server may fail to read a thread before its first run, or shortly after a run starts.
 	if (failure && mayMeanNoRecord(failure)) {
 		const { status, failure: unread } = await readRunConversation(run);
-		return { before, status, failure: unread };
+		return { stateBefore, status, failure: unread };
 	}
-	return { before, status: before?.status, failure };
+	return { stateBefore, status: stateBefore?.status, failure };
 }
 
 const UNVERIFIED = 'The server answered, but what became of the run is not known';
 
 /** Returns the result of the run from the server's answer. Compares the answer with the thread. */
-async function resultOfAnswer(run: Waited, content: unknown): Promise<RunResult> {
+async function resultOfAnswer(run: RunWithStateBefore, content: unknown): Promise<RunResult> {
 	const { output, parts: otherParts } = parseReply(content);
 	const isEmpty = !hasAnswer({ output, otherParts });
 	const { state, failure } = await readSettledThread(run, isEmpty);
@@ -135,7 +136,10 @@ async function resultOfAnswer(run: Waited, content: unknown): Promise<RunResult>
 }
 
 /** Returns the result of the run if the server's answer is empty: only the thread shows what became of the run. */
-async function resultOfEmptyAnswer(run: Waited, state: ThreadState): Promise<RunResult> {
+async function resultOfEmptyAnswer(
+	run: RunWithStateBefore,
+	state: ThreadState,
+): Promise<RunResult> {
 	// Without a status, the thread does not show the run yet.
 	if (!state.status) return await pollForResult(run, failed(UNVERIFIED));
 	return (await resultOnThread(run, state)) ?? WITHOUT_ANSWER;
@@ -147,7 +151,7 @@ async function resultOfEmptyAnswer(run: Waited, state: ThreadState): Promise<Run
  *
  * @returns `state`; `failure` if the last read failed; neither if the thread was busy until the deadline
  */
-async function readSettledThread(run: Waited, isEmpty: boolean) {
+async function readSettledThread(run: RunWithStateBefore, isEmpty: boolean) {
 	const mayBeBusy = run.whenBusy === 'run' && !isEmpty;
 	const isSettled = (state?: ThreadState) =>
 		state !== undefined && (mayBeBusy || state.status !== 'busy');
@@ -157,9 +161,9 @@ async function readSettledThread(run: Waited, isEmpty: boolean) {
 }
 
 /** Whether the thread certainly does not contain the answer, so that the assistant will not remember it. */
-function lacksAnswer(run: Waited, state: ThreadState, output: string): boolean {
+function lacksAnswer(run: RunWithStateBefore, state: ThreadState, output: string): boolean {
 	// No other run can overwrite an answer on a new thread.
-	if (run.isNew) return false;
+	if (run.isThreadNew) return false;
 	// Without a status, or while a run is active, the thread may not show the answer yet.
 	if (!state.status || state.status === 'busy') return false;
 	const reply = lastReply(messagesOfRun(run, state));
@@ -175,7 +179,7 @@ const IDLE_READS = 2;
  *
  * @param otherwise the result if the thread does not show the run
  */
-async function pollForResult(run: Waited, otherwise: NoAnswer): Promise<RunResult> {
+async function pollForResult(run: RunWithStateBefore, otherwise: NoAnswer): Promise<RunResult> {
 	let idleReads = 0;
 	const look = async () => {
 		const { answer: state, failure: unread } = await readThread(run, run.threadId, 1);
@@ -183,7 +187,7 @@ async function pollForResult(run: Waited, otherwise: NoAnswer): Promise<RunResul
 		const isIdle = unread ? mayMeanNoRecord(unread) : !isBusy;
 		// The thread looks idle while the server carries out a decision. So do not count idle reads for a decision.
 		idleReads = isIdle && run.intent.kind !== 'decision' ? idleReads + 1 : 0;
-		const hasChanged = !isEqual(snapshotOf(run.before), snapshotOf(state));
+		const hasChanged = !isEqual(snapshotOf(run.stateBefore), snapshotOf(state));
 		const mayShowResult = state && !isBusy && hasChanged;
 		return { isBusy, result: mayShowResult ? await resultOnThread(run, state) : undefined };
 	};
@@ -192,7 +196,7 @@ async function pollForResult(run: Waited, otherwise: NoAnswer): Promise<RunResul
 	await run.wait(FIRST_PAUSE_MS);
 	const { isBusy, result } = await repeatUntil(run, look, isDone);
 	if (result) return result;
-	if (isBusy) return STILL_RUNNING;
+	if (isBusy) return RUNNING_AT_DEADLINE;
 	return idleReads >= IDLE_READS ? otherwise : { ...otherwise, status: 'timedOut' };
 }
 
@@ -200,7 +204,10 @@ async function pollForResult(run: Waited, otherwise: NoAnswer): Promise<RunResul
 const snapshotOf = (state?: ThreadState) => [state?.status, state?.updated_at, messagesOf(state)];
 
 /** Reads the result of the run from a thread that is not busy. Returns undefined if the thread contains no result. */
-async function resultOnThread(run: Waited, state: ThreadState): Promise<RunResult | undefined> {
+async function resultOnThread(
+	run: RunWithStateBefore,
+	state: ThreadState,
+): Promise<RunResult | undefined> {
 	const messages = messagesOfRun(run, state);
 	const events = eventsFromThread(state, messages);
 	run.facts.conversationId ??= state.metadata?.id;
@@ -224,9 +231,9 @@ async function resultOnThread(run: Waited, state: ThreadState): Promise<RunResul
  * Whether another run has started with another message. Then the status of the thread belongs to that run. A failed or
  * cancelled run leaves no messages on the thread, but its input. Recorded in `test/recordings/runs.json`.
  */
-function hasOtherInput({ intent, before }: Waited, { values }: ThreadState) {
+function hasOtherInput({ intent, stateBefore }: RunWithStateBefore, { values }: ThreadState) {
 	// A run that is cancelled before its first step leaves the input of the previous run.
-	const known = [intent.text, before?.values?.input];
+	const known = [intent.text, stateBefore?.values?.input];
 	return isString(values?.input) && !known.includes(values.input);
 }
 
@@ -234,13 +241,16 @@ function hasOtherInput({ intent, before }: Waited, { values }: ThreadState) {
  * Returns the messages after the newest question. A run that sent a message gets an empty list if another run sent the
  * newest question.
  */
-function messagesOfRun({ intent, before }: Waited, state: ThreadState): ThreadMessage[] {
+function messagesOfRun(
+	{ intent, stateBefore }: RunWithStateBefore,
+	state: ThreadState,
+): ThreadMessage[] {
 	const { kind, text = '' } = intent;
 	const question = messagesOf(state).findLast(isFromUser);
 	if (!question) return [];
 	const answers = afterLastUserMessage(messagesOf(state));
 	if (kind !== 'message') return answers;
-	const wasThereBefore = messagesOf(before).some(
+	const wasThereBefore = messagesOf(stateBefore).some(
 		({ id }) => id !== undefined && id === question.id,
 	);
 	// With attached files, `question` contains more than the text that was sent. `values.input` is only the sent text.

@@ -6,7 +6,7 @@ import { type ApiClient, FOREIGN_PAUSE_MS } from '../transport/call';
 import {
 	type Failure,
 	isNeverSent,
-	isRejection,
+	isInputRejected,
 	isTokenRejected,
 	mayMeanNoRecord,
 } from '../transport/failure';
@@ -93,7 +93,9 @@ async function openForOwner(
 	const { failure: notCreated } = await createConversation(client, wanted);
 	if (notCreated) {
 		// After a rejection, look for the conversation. Another process may have just created it.
-		const existing = isRejection(notCreated) ? await findConversation(client, threadId) : undefined;
+		const existing = isInputRejected(notCreated)
+			? await findConversation(client, threadId)
+			: undefined;
 		return existing ?? resultOfFailure(notCreated, threadId);
 	}
 	const { failure, conversationId } = await confirmOwner(client, owner, threadId);

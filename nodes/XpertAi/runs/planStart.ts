@@ -8,7 +8,14 @@ import { sanitize } from '../transport/sanitize';
 import { repeatUntil } from './client';
 import { explainMissingThread } from './explainFailedStart';
 import { lastFollowedRun } from './followRun';
-import { busy, failed, neverRan, type NoAnswer, NOTHING_TO_DECIDE, runCancelled } from './result';
+import {
+	busyResult,
+	failed,
+	neverRanResult,
+	type NoAnswer,
+	NOTHING_TO_DECIDE,
+	cancelledOnServerResult,
+} from './result';
 import { readRunConversation, type Run } from './run';
 import { type RunBody, withMessageMark, withTarget } from './runBody';
 
@@ -21,7 +28,7 @@ export interface Plan {
 	/** For a decision: the record of the waiting run before the decision. */
 	waitingRun?: RunRecord;
 	/** For a decision: the tasks that wait for it. */
-	decided?: unknown[];
+	decidedTasks?: unknown[];
 }
 
 /** How long the node waits for a conversation that is busy although no run is active. */
@@ -63,11 +70,11 @@ export async function planStart(
 	const last = newestRun(runsBefore);
 	if (kind === 'message') return await planMessage(run, last, attempts);
 	// A decision or a retry on a thread without a question would keep the thread busy forever.
-	if (!last) return await explainMissingThread(run, neverRan(kind));
+	if (!last) return await explainMissingThread(run, neverRanResult(kind));
 	const body = { assistant_id: last.assistant_id, ...run.body };
 	if (kind === 'decision') return await planDecision(run, body, last, attempts);
 	const isOnlyRun = startedRuns(runsBefore).length <= 1;
-	return stageOf(last) === 'goesOn' && isOnlyRun ? firstRunIsActive(last.run_id) : { body };
+	return stageOf(last) === 'goesOn' && isOnlyRun ? firstRunActiveResult(last.run_id) : { body };
 }
 
 /** Prepares a message. If the message discards tasks that wait for a person, stores these tasks in `facts`. */
@@ -81,13 +88,13 @@ async function planMessage(
 		if (waitsForPerson(conversation)) run.facts.discarded = conversation.tasks.map(approvalRequest);
 	}
 	// On a new thread, the node finds the run without a mark.
-	if (run.isNew) return { body: run.body };
+	if (run.isThreadNew) return { body: run.body };
 	const messageMark = randomUUID();
 	return { body: withMessageMark(run.body, messageMark), messageMark };
 }
 
 /** Returns the result of a retry while the first run of the thread is active. The server cannot retry its question. */
-function firstRunIsActive(runId: string) {
+function firstRunActiveResult(runId: string) {
 	const advice = `Cancel the run ${runId} with Thread: Cancel Run, and ask again with Thread: Ask and Wait.`;
 	return failed('The first question of this thread has not ended', advice);
 }
@@ -106,17 +113,18 @@ async function planDecision(
 	const conversation = await readInterruptedConversation(run, waitingRun, attempts);
 	const { tasks, failure, error } = conversation;
 	if (failure) return { status: 'failed', failure };
-	if (tasks.length === 0) return conversation.status === 'busy' ? busy() : NOTHING_TO_DECIDE;
+	if (tasks.length === 0) return conversation.status === 'busy' ? busyResult() : NOTHING_TO_DECIDE;
 	// Even if the run was cancelled, a decision would carry out its tool calls. So look for a cancellation first. The
 	// `error` of the conversation may come from another run. Only the message of the waiting run is proof.
 	const stored = error ? await findAnswer(run, conversation, waitingRun.run_id) : undefined;
 	if (stored?.failure) return { status: 'failed', failure: stored.failure };
-	if (stored?.message?.status === 'aborted') return runCancelled(stored.message.error ?? error);
+	if (stored?.message?.status === 'aborted')
+		return cancelledOnServerResult(stored.message.error ?? error);
 	// The server would ignore changes to a call that does not wait, and run the waiting calls unchanged.
 	const calls = fieldOfTasks('call.id', tasks);
 	const unknownCalls = difference(run.intent.changedCalls, calls);
-	if (unknownCalls.length > 0) return changesNotWaiting(calls);
-	return { body: withTarget(body, waitingRun.run_id), waitingRun, decided: tasks };
+	if (unknownCalls.length > 0) return changesNotWaitingResult(calls);
+	return { body: withTarget(body, waitingRun.run_id), waitingRun, decidedTasks: tasks };
 }
 
 /**
@@ -124,7 +132,7 @@ async function planDecision(
  *
  * @param calls the ID of the waiting call of each task. The entry of a task without a call is undefined.
  */
-function changesNotWaiting(calls: unknown[]) {
+function changesNotWaitingResult(calls: unknown[]) {
 	const shown = compact(calls.map((id) => isString(id) && sanitize(id)));
 	if (shown.length > 0) {
 		const advice = `Nothing was decided. Name each call by its callId in "interrupt". Waiting: ${shown.join(', ')}.`;

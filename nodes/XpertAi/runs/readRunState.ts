@@ -20,7 +20,7 @@ import {
 	failed,
 	hasAnswer,
 	resultFromEvents,
-	runCancelled,
+	cancelledOnServerResult,
 	runFailed,
 	type Running,
 	type RunState,
@@ -134,7 +134,7 @@ async function readInterruptedRun(run: RunClient, facts: ConversationFacts): Pro
 	// The conversation may not show yet whether the run waits.
 	const mayChange = !isSettled && (isLast || hasOverlap);
 	const shown = await stateFromStream(run, { hasOverlap, mayChange });
-	return shown ?? (isLast ? runCancelled(facts.error) : CANCELLED_OR_LEFT);
+	return shown ?? (isLast ? cancelledOnServerResult(facts.error) : CANCELLED_OR_LEFT);
 }
 
 /**

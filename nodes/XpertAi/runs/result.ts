@@ -88,7 +88,7 @@ export const failureIn = (state: RunState): Failure | undefined =>
 
 /** Returns the result of an ended run from its events. */
 export function resultFromEvents(events: RunEvents): RunResult {
-	const { status, error, tasks, agentStatus, isLeftOver } = events.end;
+	const { status, error, tasks, agentStatus, hasOnlyLeftOvers } = events.end;
 	if (status === 'error') return runFailed(error);
 	const completed = completedFrom(events);
 	// `status` is that of the conversation, which another run on the thread can change. So look at both.
@@ -97,8 +97,8 @@ export function resultFromEvents(events: RunEvents): RunResult {
 	if (waitsForPerson(events.end)) return { ...completed, status: 'interrupted', interrupt: tasks };
 	// A completed run gets the status "interrupted" if another run on the thread is cancelled. So the run is completed
 	// if its agent succeeded, or if there is no error and all tasks are left over from the other run.
-	const isCompleted = agentStatus === 'success' || (isLeftOver && !error);
-	return isCompleted ? completed : runCancelled(error);
+	const isCompleted = agentStatus === 'success' || (hasOnlyLeftOvers && !error);
+	return isCompleted ? completed : cancelledOnServerResult(error);
 }
 
 /** Returns the result of a completed run from its events. */
@@ -122,7 +122,7 @@ export const runFailed = (error?: string | null) =>
 	failed(`The run failed: ${error || 'the server gave no reason'}`);
 
 /** Returns the result of a run that somebody cancelled on the server. Its status is `failed`, not `cancelled`. */
-export const runCancelled = (error = 'the server does not say why') =>
+export const cancelledOnServerResult = (error = 'the server does not say why') =>
 	failed(`The run was cancelled on the server: ${error}`);
 
 /** The (failed) result of a run that has ended, but shows neither an answer nor an error. */
@@ -147,14 +147,14 @@ export const NOTHING_TO_DECIDE = failed(
 );
 
 /** Returns the result of a decision or a retry on a thread without any run. */
-export function neverRan(kind: RunKind): NoAnswer {
+export function neverRanResult(kind: RunKind): NoAnswer {
 	if (kind === 'decision') return NOTHING_TO_DECIDE;
 	const advice = 'Check "Thread", and say something on it with Thread: Ask and Wait first.';
 	return failed('Nothing was said on this thread that could be answered again', advice);
 }
 
 /** Returns the result if the thread is busy, and the node does not wait, or does not wait any longer. */
-export const busy = (blocking?: RunRecord) =>
+export const busyResult = (blocking?: RunRecord) =>
 	failed(`Another run is active on this thread${describeRun(blocking)}`, HANGING_ADVICE);
 
 /**
@@ -164,7 +164,11 @@ export const busy = (blocking?: RunRecord) =>
  * @param silentMs milliseconds since the last event of the other run
  * @param cancelledRun ID of a silent run that the node cancelled
  */
-export function stillBusy(blocking?: RunRecord, silentMs = 0, cancelledRun?: string): NoAnswer {
+export function busyAtDeadlineResult(
+	blocking?: RunRecord,
+	silentMs = 0,
+	cancelledRun?: string,
+): NoAnswer {
 	const cancelled = cancelledRun ? `The silent run ${cancelledRun} was cancelled. ` : '';
 	const silence = `, without a sign for ${Math.round(silentMs / 1000)} s`;
 	const what = `Another run was still active on the thread${describeRun(blocking, silence)}`;
@@ -192,7 +196,7 @@ export const HANGING_ADVICE =
 	'If its server was restarted, the run may never end: end it with Thread: Cancel Run, or set "When the Thread Is Busy" in Tuning to "Run Anyway".';
 
 /** The result if the run was still active at the deadline. */
-export const STILL_RUNNING = timedOut(
+export const RUNNING_AT_DEADLINE = timedOut(
 	'The run was still going on',
 	`Raise "Deadline (Minutes)", or look later with Thread: Get. ${HANGING_ADVICE}`,
 );

@@ -18,7 +18,7 @@ export interface Run extends Client {
 	body: RunBody;
 	intent: Intent;
 	/** Whether the node created the thread for this run. If true, no other run uses the thread. */
-	isNew: boolean;
+	isThreadNew: boolean;
 	/** What to do if another run is active on the thread: wait for its end, fail at once, or run anyway. */
 	whenBusy: 'wait' | 'fail' | 'run';
 	/**
@@ -29,7 +29,7 @@ export interface Run extends Client {
 	/** Whether the server lacks the routes for background runs. All runs with the same connection share this object. */
 	routes: { areMissing: boolean };
 	/** What is known about locks on the server. All runs with the same token share this object. */
-	locks: LockSupport;
+	lockSupport: LockSupport;
 	/** Receives the answer in pieces, while the assistant writes it. */
 	listener?: Listener;
 	/** Whether to start the run and wait for it in one request, for servers without background runs. */

@@ -34,7 +34,7 @@ export async function runAndWait(run: Run): Promise<RunResult> {
 export async function startOnly(run: Run): Promise<NoAnswer | (RunFacts & { status: 'running' })> {
 	const started = await startInTurn(run);
 	if ('status' in started) return { ...started, ...run.facts };
-	await started.givenBack;
+	await started.untilLockGivenBack;
 	if (!run.facts.conversationId) await readRunConversation({ ...run, threadId: started.threadId });
 	return { status: 'running', ...run.facts };
 }
@@ -49,21 +49,21 @@ async function startAndFollow(asked: Run): Promise<RunResult | undefined> {
 	if ('status' in started) return started.lacksRoutes ? undefined : started;
 	const result = await follow(asked, started);
 	// The node gives the lock back while the run goes on. Wait for this request, also after a stop of the execution.
-	await started.givenBack;
+	await started.untilLockGivenBack;
 	return result;
 }
 
 /** Follows a started run to its end. Also makes the second decision after a change of arguments. */
 async function follow(asked: Run, started: StartedRun): Promise<RunResult> {
-	const { threadId, runId, decided, others } = started;
+	const { threadId, runId, decidedTasks, others } = started;
 	const run = { ...asked, threadId, runId };
-	const result = await checkDecision(run, await waitForRunResult(run, started), decided);
-	if (run.intent.changedCalls && waitsForSecondDecision(result, decided))
+	const result = await checkDecision(run, await waitForRunResult(run, started), decidedTasks);
+	if (run.intent.changedCalls && waitsForSecondDecision(result, decidedTasks))
 		return (await confirmChanges(asked)) ?? result;
 	if (result.status === 'completed' && isOnOtherThread(asked, started))
 		return { ...result, remembered: false };
 	// No other run can overwrite an answer on a new thread.
-	const compared = run.isNew ? result : await compareResultWithThread(run, result, others);
+	const compared = run.isThreadNew ? result : await compareResultWithThread(run, result, others);
 	return await cancelIfGivenUp(run, compared);
 }
 

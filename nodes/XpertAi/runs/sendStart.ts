@@ -37,7 +37,7 @@ export async function sendStart(
 	lock: TurnLock | undefined,
 	callerRepeats: boolean,
 ): Promise<SentRun | NoAnswer | FailedAttempt> {
-	const { waitingRun, decided } = plan;
+	const { waitingRun, decidedTasks } = plan;
 	const limits = lock
 		? {
 				maxTries: 2,
@@ -49,7 +49,7 @@ export async function sendStart(
 	const sent = await startRun(run, run.threadId, plan.body, limits);
 	if (sent.ok) {
 		const { run_id: streamId, thread_id: threadId = run.threadId } = sent.answer;
-		return { threadId, runId: waitingRun?.run_id ?? streamId, streamId, decided };
+		return { threadId, runId: waitingRun?.run_id ?? streamId, streamId, decidedTasks };
 	}
 	const { failure, mayBeDone } = sent;
 	if (mayMeanNoRoute(failure)) return recordMissingRoutes(run, failure);
@@ -81,7 +81,8 @@ async function searchLostRun(
 	};
 	const runId = await findRunId({ ...run, ...lock?.clientAfterStart });
 	const { threadId } = run;
-	if (runId !== undefined) return { threadId, runId, streamId: runId, decided: plan.decided };
+	if (runId !== undefined)
+		return { threadId, runId, streamId: runId, decidedTasks: plan.decidedTasks };
 	const result = resultOfLostStart(run, plan, failure);
 	await lock?.giveBack();
 	return await cancelIfGivenUp(run, result, findRunId);
@@ -114,7 +115,7 @@ async function findLostRun(run: Run, plan: Plan): Promise<string | undefined> {
 	if (waitingRun) return (await wasDecided(run, waitingRun)) ? waitingRun.run_id : undefined;
 	const { answer: runs } = await listRuns(run, run.threadId);
 	const fresh = differenceBy(startedRuns(runs ?? []), runsBefore, 'run_id');
-	if (run.isNew) return newestRun(fresh)?.run_id;
+	if (run.isThreadNew) return newestRun(fresh)?.run_id;
 	const [found, ...others] = fresh;
 	// The thread shows only the message mark of its newest question. This mark cannot identify one of several new runs.
 	if (!found || others.length > 0) return undefined;
@@ -139,7 +140,7 @@ async function wasDecided(run: Run, waitingRun: RunRecord): Promise<boolean> {
 export type SentRun = RunIds & FollowOptions & Required<Pick<FollowOptions, 'streamId'>>;
 
 /** Why a run was not started now: because of an active run on the thread, or of a failed attempt. */
-export type NotStarted = { blocking: RunRecord } | FailedAttempt;
+export type NotStarted = { blockingRun: RunRecord } | FailedAttempt;
 
 /** An attempt that has started no run. The caller tries again. */
 export interface FailedAttempt {

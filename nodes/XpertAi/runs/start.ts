@@ -15,11 +15,11 @@ import { repeatUntil, UNREACHABLE_MS } from './client';
 import { COMPARED_RUNS, type OtherRuns } from './overlap';
 import { type Attempts, planStart } from './planStart';
 import {
-	busy,
+	busyResult,
 	executionStopped,
 	resultOfFailure,
 	type NoAnswer,
-	stillBusy,
+	busyAtDeadlineResult,
 	timedOut,
 } from './result';
 import type { Run } from './run';
@@ -49,7 +49,7 @@ export interface StartedRun extends SentRun {
 	/** The other runs of the thread when this run started. */
 	others: OtherRuns;
 	/** Resolves when the lock was given back. */
-	givenBack?: Promise<void>;
+	untilLockGivenBack?: Promise<void>;
 }
 
 /** How long a run with `whenBusy: 'fail'` waits for the lock. Others hold the lock only for a moment. */
@@ -68,21 +68,22 @@ export async function startInTurn(run: Run): Promise<StartedRun | NoAnswer> {
 		for (;;) {
 			const tried = await lockAndStart(run, attempts);
 			if ('status' in tried || 'runId' in tried) return tried;
-			if (!('blocking' in tried)) {
+			if (!('blockingRun' in tried)) {
 				const finalResult = await waitForNextAttempt(run, attempts, tried.failure);
 				if (finalResult) return finalResult;
 				continue;
 			}
-			const { blocking } = tried;
-			if (run.whenBusy === 'fail') return busy(blocking);
-			if (watch?.runId !== blocking.run_id) {
+			const { blockingRun } = tried;
+			if (run.whenBusy === 'fail') return busyResult(blockingRun);
+			if (watch?.runId !== blockingRun.run_id) {
 				watch?.stop();
-				watch = new BlockingRunWatch(run, blocking);
+				watch = new BlockingRunWatch(run, blockingRun);
 			}
 			await watch.waitForEnd();
 			if (run.signal?.aborted) return executionStopped();
 			const { cancelledRun } = run.facts;
-			if (run.remaining() <= 0) return stillBusy(blocking, watch.silentMs(), cancelledRun);
+			if (run.remaining() <= 0)
+				return busyAtDeadlineResult(blockingRun, watch.silentMs(), cancelledRun);
 			attempts.hasWaited = true;
 		}
 	} finally {
@@ -113,23 +114,23 @@ async function lockAndStart(
 	run: Run,
 	attempts: Attempts,
 ): Promise<StartedRun | NoAnswer | NotStarted> {
-	const { isNew, whenBusy, locks, threadId, signal } = run;
-	const needsLock = !isNew && whenBusy !== 'run' && attempts.failed < START_TRIES;
+	const { isThreadNew, whenBusy, lockSupport, threadId, signal } = run;
+	const needsLock = !isThreadNew && whenBusy !== 'run' && attempts.failed < START_TRIES;
 	const maxWaitMs = whenBusy === 'fail' ? FAIL_WAIT_MS : Infinity;
-	const taken = needsLock ? await takeTurnLock(run, locks, threadId, maxWaitMs) : {};
-	const { lock, failure, isHeld } = taken;
+	const taken = needsLock ? await takeTurnLock(run, lockSupport, threadId, maxWaitMs) : {};
+	const { lock, failure, hasStoppedWaiting } = taken;
 	attempts.wasReached ||= lock !== undefined;
 	if (!lock && signal?.aborted) return executionStopped();
 	// With `whenBusy: 'fail'`, goes on without the lock: the list of runs shows whether the thread is busy.
-	if (isHeld && whenBusy === 'wait') return stillBusy();
+	if (hasStoppedWaiting && whenBusy === 'wait') return busyAtDeadlineResult();
 	// After an outage, the caller tries again, because the server may support locks.
 	if (failure && isOutage(failure)) return { failure };
 	// The next request would fail in the same way, e.g. because n8n blocks the address.
 	if (failure && failure.kind !== 'status') return resultOfFailure(failure);
 	// `lock` can be undefined here. The comment of this function lists the cases.
 	const tried = await startUnlessBusy(run, attempts, lock);
-	// The run has started. Do not wait here: the caller awaits `givenBack` later.
-	if ('others' in tried) return { ...tried, givenBack: lock?.giveBack() };
+	// The run has started. Do not wait here: the caller awaits `untilLockGivenBack` later.
+	if ('others' in tried) return { ...tried, untilLockGivenBack: lock?.giveBack() };
 	await lock?.giveBack();
 	return tried;
 }
@@ -138,7 +139,7 @@ async function lockAndStart(
  * Starts the run if no other run is active, or if `whenBusy` is `run`. Stores the IDs of the started run in `facts`. Under
  * a lock, requests are not repeated, except that a missing route is confirmed once (see `sendStart`).
  *
- * @returns the started run; `blocking` if another run is active; `failure` if the caller shall try again; otherwise the
+ * @returns the started run; `blockingRun` if another run is active; `failure` if the caller shall try again; otherwise the
  * result of the run
  */
 async function startUnlessBusy(
@@ -151,8 +152,8 @@ async function startUnlessBusy(
 	if (!('runs' in listed)) return listed;
 	const { runs: runsBefore } = listed;
 	const active = runsBefore.filter((one) => stageOf(one) === 'goesOn');
-	const blocking = newestRun(active);
-	if (blocking && run.whenBusy !== 'run') return { blocking };
+	const blockingRun = newestRun(active);
+	if (blockingRun && run.whenBusy !== 'run') return { blockingRun };
 	const plan = await planStart(client, runsBefore, attempts);
 	// The requests above may have failed, or taken too long to start a run under this lock.
 	if (lock && !lock.mayBegin) return { failure: lock.failure };
@@ -168,7 +169,7 @@ async function startUnlessBusy(
 	Object.assign(run.facts, { threadId, runId });
 	const ended = sortBy(difference(startedRuns(runsBefore), active), runSortKey);
 	const endedIds = map(ended.slice(-COMPARED_RUNS), 'run_id');
-	return { ...started, others: { isActive: blocking !== undefined, endedIds } };
+	return { ...started, others: { isActive: blockingRun !== undefined, endedIds } };
 }
 
 /**
@@ -181,7 +182,7 @@ async function listRunsBefore(
 	attempts: Attempts,
 	lock?: TurnLock,
 ): Promise<{ runs: RunRecord[] } | FailedAttempt | NoAnswer> {
-	if (run.isNew) return { runs: [] };
+	if (run.isThreadNew) return { runs: [] };
 	const { answer: runs, failure } = lock
 		? await listRuns(run, run.threadId)
 		: await listWithRetries(run, attempts);

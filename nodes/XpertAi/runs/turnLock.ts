@@ -2,7 +2,7 @@ import { randomUUID } from 'crypto';
 
 import { derivedId } from '../payloads/ids';
 import {
-	ageOf,
+	ageAtLastChangeMs,
 	countRejection,
 	createOrRetitleLockRecord,
 	deleteLockRecord,
@@ -44,7 +44,7 @@ const LEASE_MS = 60_000;
  * From this age of the lock on, the holder starts no run, and sends no request to prepare one. If the lock is the right
  * to delete a record, the holder does not delete the record from this age on (see `deleteDead`).
  */
-const BEGIN_MS = 20_000;
+const MAX_AGE_TO_BEGIN_MS = 20_000;
 
 /** Timeout of the request that starts a run under the lock. */
 export const START_MS = 25_000;
@@ -84,12 +84,12 @@ export class TurnLock {
 
 	/** Whether the holder may start a run now. After a temporary failure, the start might have to wait for too long. */
 	get mayBegin() {
-		return this.ageMs() < BEGIN_MS && this.failure === undefined;
+		return this.ageMs() < MAX_AGE_TO_BEGIN_MS && this.failure === undefined;
 	}
 
-	/** A client for the requests before the start. Sends no request after `BEGIN_MS`. */
+	/** A client for the requests before the start. Sends no request after `MAX_AGE_TO_BEGIN_MS`. */
 	get clientBeforeStart() {
-		return this.clientUntil(BEGIN_MS);
+		return this.clientUntil(MAX_AGE_TO_BEGIN_MS);
 	}
 
 	/** A client for finding a run after a lost answer to its start. Sends no request after `LOST_LOCK_SEARCH_MS`. */
@@ -146,7 +146,7 @@ export const turnLockId = (threadId: string) => derivedId(threadId.toLowerCase()
  * @returns
  * - `lock` if this process holds the lock
  * - `failure` if the server did not create the record
- * - `isHeld` if the wait, the deadline or a stop of the execution ended the attempts, even before the first attempt
+ * - `hasStoppedWaiting` if the wait, the deadline or a stop of the execution ended the attempts, even before the first attempt
  * - an empty object if the server supports no locks
  */
 export async function takeTurnLock(
@@ -154,7 +154,7 @@ export async function takeTurnLock(
 	support: LockSupport,
 	threadId: string,
 	maxWaitMs = Infinity,
-): Promise<{ lock?: TurnLock; failure?: Failure; isHeld?: true }> {
+): Promise<{ lock?: TurnLock; failure?: Failure; hasStoppedWaiting?: true }> {
 	const { clock, signal } = client;
 	const id = turnLockId(threadId);
 	const waitedMs = stopwatch(clock);
@@ -172,7 +172,7 @@ export async function takeTurnLock(
 			recordMissingLocks(support, clock);
 			return {};
 		}
-		support.rejected.creation = 0;
+		support.rejectionsInRow.creation = 0;
 		if (answer && isJustCreated(answer))
 			return { lock: new TurnLock(client, support, answer, ageMs) };
 		// A failure here is a duplicate: another process created the record at the same moment. Its lock may be free again,
@@ -183,7 +183,7 @@ export async function takeTurnLock(
 		await client.wait(pause * (0.5 + clock.random()));
 		pause = Math.min(LONGEST_LOOK_MS, pause * 1.5);
 	}
-	return maySupportLocks(support, clock) ? { isHeld: true } : {};
+	return maySupportLocks(support, clock) ? { hasStoppedWaiting: true } : {};
 }
 
 /** Stores what a failed creation tells about the server's support of locks. */
@@ -202,7 +202,7 @@ const isLock = ({ id, createdAt, updatedAt }: LockRecord, wanted: string) =>
 /** A client without the deadline. Its requests are also sent after a stop of the execution. */
 const unlimited = ({ sendUnlimited, clock }: Client): ApiClient => ({
 	clock,
-	send: async (request) => await sendUnlimited({ ...request, afterStop: true }),
+	send: async (request) => await sendUnlimited({ ...request, ignoresStop: true }),
 });
 
 /**
@@ -219,7 +219,7 @@ async function deleteDead(
 	if (!isDead(record)) return false;
 	const right = await takeRightToDelete(client, record);
 	if (!right) return false;
-	const leftMs = () => BEGIN_MS - right.ageMs();
+	const leftMs = () => MAX_AGE_TO_BEGIN_MS - right.ageMs();
 	// Another process may have deleted the record, and created it anew, before this process took the right.
 	const { answer } = await readLockRecord(client, record.id);
 	if (answer?.createdAt !== record.createdAt) return false;
@@ -227,7 +227,7 @@ async function deleteDead(
 }
 
 /** Whether the lease has ended by the clock of the server. False without valid times. */
-const isDead = (record: LockRecord) => ageOf(record) > LEASE_MS;
+const isDead = (record: LockRecord) => ageAtLastChangeMs(record) > LEASE_MS;
 
 /**
  * Takes the right to delete a record. Without this right, a slow process could delete the record of the next holder. The
@@ -263,7 +263,7 @@ async function deleteOwn(
 	while (leftMs() > 0 && maySupportLocks(support, clock)) {
 		const { failure } = await deleteLockRecord(unlimited(client), record.id, leftMs());
 		if (!failure) {
-			support.rejected.deletion = 0;
+			support.rejectionsInRow.deletion = 0;
 			return true;
 		}
 		if ([403, 405].includes(failure.status ?? 0)) recordMissingLocks(support, clock);

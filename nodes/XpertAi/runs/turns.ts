@@ -1,5 +1,5 @@
 import { type Client, waitAtMost } from './client';
-import { busy, executionStopped, stillBusy } from './result';
+import { busyResult, executionStopped, busyAtDeadlineResult } from './result';
 import type { Run } from './run';
 
 /** A place in the queue of a thread. All executions in this process share the queue. */
@@ -16,7 +16,7 @@ export interface Turn {
 const queues = new Map<string, Promise<void>>();
 
 /** Appends a turn to the queue of a thread. The caller must call `end` on the turn. */
-export function takeTurn(threadId: string): Turn {
+export function enqueueTurn(threadId: string): Turn {
 	const earlierTurns = queues.get(threadId);
 	let end!: () => void;
 	const ended = new Promise<void>((resolve) => (end = resolve));
@@ -40,8 +40,8 @@ export function takeTurn(threadId: string): Turn {
  */
 export async function waitForTurn(turn: Turn, client: Client, whenBusy: Run['whenBusy']) {
 	if (turn.isReached || whenBusy === 'run') return undefined;
-	if (whenBusy === 'fail') return busy();
+	if (whenBusy === 'fail') return busyResult();
 	await waitAtMost(client, Infinity, turn.untilReached);
 	if (client.signal?.aborted) return executionStopped();
-	return turn.isReached ? undefined : stillBusy();
+	return turn.isReached ? undefined : busyAtDeadlineResult();
 }

@@ -68,20 +68,20 @@ export const isJustCreated = ({ createdAt, updatedAt }: LockRecord) =>
 	createdAt !== undefined && createdAt === updatedAt;
 
 /** The age of a record at its last change, in milliseconds by the clock of the server. NaN without valid times. */
-export const ageOf = ({ createdAt = '', updatedAt = '' }: LockRecord) =>
+export const ageAtLastChangeMs = ({ createdAt = '', updatedAt = '' }: LockRecord) =>
 	Date.parse(updatedAt) - Date.parse(createdAt);
 
 /** What is known about locks on a server. */
 export interface LockSupport {
 	/** How many times in a row the server has rejected the creation or the deletion of a record. */
-	rejected: { creation: number; deletion: number };
+	rejectionsInRow: { creation: number; deletion: number };
 	/** When the server was found to support no locks, in milliseconds since the epoch. */
 	missingSince?: number;
 }
 
 /** Returns what is known about locks on the server of an account. */
 export const { of: lockSupportOf } = cachedByAccount(
-	(): LockSupport => ({ rejected: { creation: 0, deletion: 0 } }),
+	(): LockSupport => ({ rejectionsInRow: { creation: 0, deletion: 0 } }),
 );
 
 /** The time until the node tries locks again. A proxy may have rejected the requests during an outage. */
@@ -94,14 +94,14 @@ export const maySupportLocks = ({ missingSince = -Infinity }: LockSupport, clock
 /** Stores that the server supports no locks. */
 export function recordMissingLocks(support: LockSupport, clock: Clock) {
 	support.missingSince = clock.now();
-	support.rejected = { creation: 0, deletion: 0 };
+	support.rejectionsInRow = { creation: 0, deletion: 0 };
 }
 
 /** Counts a rejected request. After the second rejection in a row, the server counts as one without locks. */
 export function countRejection(
 	support: LockSupport,
-	request: keyof LockSupport['rejected'],
+	request: keyof LockSupport['rejectionsInRow'],
 	clock: Clock,
 ) {
-	if (++support.rejected[request] >= 2) recordMissingLocks(support, clock);
+	if (++support.rejectionsInRow[request] >= 2) recordMissingLocks(support, clock);
 }

@@ -83,7 +83,7 @@ export class RunEvents {
 	/** False if the stream lacks its beginning: the server drops the first events of a long stream. */
 	hasBeginning?: boolean;
 	/** How the run ended. `agentStatus` is more reliable than `status`, which another run can change. */
-	end: Pick<ConversationFacts, 'status' | 'error' | 'tasks' | 'isLeftOver'> & {
+	end: Pick<ConversationFacts, 'status' | 'error' | 'tasks' | 'hasOnlyLeftOvers'> & {
 		agentStatus?: string;
 	} = { tasks: [] };
 	usage?: ReturnType<typeof usageOf>;
@@ -98,7 +98,7 @@ export class RunEvents {
 	private isStoredMessage = false;
 	/** Components by ID. The call that started a sub-agent has two keys: the call ID and the sub-agent's run ID. */
 	private readonly components = new Map<string, Part>();
-	/** Tool calls from `readTasks`. `startSubAgent` looks here for the call that started the sub-agent. */
+	/** Tool calls from `addTaskCalls`. `startSubAgent` looks here for the call that started the sub-agent. */
 	private readonly waitingCalls: Part[] = [];
 	/** The last text of the assistant, not of a sub-agent. */
 	private lastText?: Part;
@@ -153,7 +153,7 @@ export class RunEvents {
 	}
 
 	/** Adds the tool call of each task. Skips known tool calls. */
-	readTasks(tasks: unknown[]) {
+	addTaskCalls(tasks: unknown[]) {
 		for (const task of tasks) {
 			const { callId: id, tool, args: input } = approvalRequest(task);
 			if (id === undefined || this.components.has(id)) continue;
@@ -173,7 +173,7 @@ export class RunEvents {
 		const { id = String(this.parts.length) } = message;
 		if (text !== '') this.readPart({ type: 'text', id, text });
 		for (const part of parts) this.readPart(part);
-		this.readTasks(calls.map((call: unknown) => ({ call })));
+		this.addTaskCalls(calls.map((call: unknown) => ({ call })));
 	}
 
 	/** Prepares for the answer after a person's decision: resets the answer and `end`, and sets the listener. */
@@ -229,9 +229,9 @@ export class RunEvents {
 				} else merge(this.components.get(id ?? ''), { data: { status } });
 				break;
 			case 'on_conversation_end': {
-				const { tasks, isLeftOver } = waitingTasksIn(operation?.tasks);
-				Object.assign(this.end, { status, error, tasks, isLeftOver });
-				this.readTasks(tasks);
+				const { tasks, hasOnlyLeftOvers } = waitingTasksIn(operation?.tasks);
+				Object.assign(this.end, { status, error, tasks, hasOnlyLeftOvers });
+				this.addTaskCalls(tasks);
 			}
 		}
 	}

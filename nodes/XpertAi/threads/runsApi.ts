@@ -135,7 +135,7 @@ export function streamRequest(
 	};
 }
 
-const cancelled = z.object({ canceledExecutionIds: z.array(z.string()) });
+const cancelAnswerSchema = z.object({ canceledExecutionIds: z.array(z.string()) });
 
 /**
  * Cancels a run. Never throws. Does not repeat a request that the server may have processed. If the run has completed
@@ -147,7 +147,7 @@ export async function requestCancel(client: ApiClient & RunIds) {
 		method: 'POST',
 		path: buildPath(CANCEL_PATH, { threadId, runId }),
 		repeatable: false,
-		schema: cancelled.refine(
+		schema: cancelAnswerSchema.refine(
 			({ canceledExecutionIds: ids }) => ids.includes(runId),
 			'it does not say that this run was cancelled',
 		),

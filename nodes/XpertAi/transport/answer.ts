@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { isJsonObject } from '../payloads/json';
 import { eachOf, openObject, type Schema } from '../payloads/schemas';
 import { systemClock } from './clock';
-import { readUrl } from './credential';
+import { parseUrl } from './credential';
 import type { Failure } from './failure';
 import { cleanAnswer, type Redact, titleOf } from './sanitize';
 
@@ -66,7 +66,7 @@ export const recordWith = (...keys: string[]) => openObject(eachOf(filled, ...ke
  * @param what the kind of record, for the error message
  * @param key the field with the ID of the record
  */
-export function recordAbout(what: string, key = 'id') {
+export function schemaOfAskedRecord(what: string, key = 'id') {
 	return (asked: Record<string, string>) =>
 		recordWith(key).refine(
 			(answer) => String(answer[key]).toLowerCase() === Object.values(asked)[0]?.toLowerCase(),
@@ -249,7 +249,7 @@ export function readResponse<Answer>(
 function redirectTarget(location: unknown): string | undefined {
 	const text = textIn(location);
 	if (text === undefined) return undefined;
-	const url = readUrl(text);
+	const url = parseUrl(text);
 	if (!url) return 'another path of the same server';
 	// Addresses such as `mailto:` have no origin.
 	return url.origin === 'null' ? url.protocol : url.origin;

@@ -123,7 +123,7 @@ export function serviceRoot(baseUrl: string, allowInsecureHttp: boolean): Reques
 	const text = baseUrl.trim();
 	const [, start = '', path = ''] = BASE_URL_PATTERN.exec(text) ?? [];
 	// The slash prevents the URL parser from dropping control characters at the end of the Base URL.
-	const url = readUrl(`${start}${path}/`);
+	const url = parseUrl(`${start}${path}/`);
 	if (text === '') return { issue: ISSUES.empty };
 	if (/^https?:\/\/[^/\\?#]*@/i.test(text)) return { issue: ISSUES.userName };
 	if (!url) return { issue: ISSUES.noAddress };
@@ -136,7 +136,7 @@ export function serviceRoot(baseUrl: string, allowInsecureHttp: boolean): Reques
  *
  * @returns `undefined` if the text is not a valid URL
  */
-export function readUrl(text: string): URL | undefined {
+export function parseUrl(text: string): URL | undefined {
 	try {
 		return new URL(text);
 	} catch {

@@ -159,10 +159,11 @@ export const isDuplicate = ({ status, databaseCode }: Failure) =>
 	status === 400 && databaseCode === '23505';
 
 /** Whether the server rejected the content of the request, or lacks a record that the request names. */
-export const isRejection = (failure: Failure) =>
+export const isInputRejected = (failure: Failure) =>
 	(failure.status === 400 && !isRebuildingIndex(failure)) ||
 	failure.status === 422 ||
 	failure.missing === 'record';
 
 /** Whether the server may have processed part of the request. */
-export const mayBePartlyDone = (failure: Failure) => isRejection(failure) || failure.status === 500;
+export const mayBePartlyDone = (failure: Failure) =>
+	isInputRejected(failure) || failure.status === 500;

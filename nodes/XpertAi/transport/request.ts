@@ -29,7 +29,7 @@ export interface ApiRequest<Answer = unknown> {
 	/** The maximum total time of a stream or a form upload. Default: no limit. */
 	totalMs?: number;
 	/** If true, stopping the execution does not cancel the request. */
-	afterStop?: boolean;
+	ignoresStop?: boolean;
 	/** The schema of a 2xx answer. */
 	schema: AnswerSchema<Answer>;
 	/** If set, a 2xx answer is an event stream. `timeoutMs` must exceed the interval of the server's heartbeats. */
@@ -93,7 +93,7 @@ async function sendOnce(
 	const timeout = wholeMs(limits.timeoutMs);
 	const totalMs = stream || body instanceof FormData ? limits.totalMs : timeout;
 	const deadline = totalMs === undefined ? undefined : AbortSignal.timeout(wholeMs(totalMs));
-	const cancelled = limits.afterStop ? undefined : cancelSignal(context);
+	const cancelled = limits.ignoresStop ? undefined : cancelSignal(context);
 	const signal = AbortSignal.any(compact([deadline, stream?.signal, cancelled]));
 	const options: IHttpRequestOptions = {
 		method,

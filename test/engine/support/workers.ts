@@ -66,7 +66,7 @@ export async function worker({ url, accessToken }: Sandbox, kill?: Kill) {
 	});
 	const { send } = await connectionOf(context);
 	const owner = {};
-	const locks = { rejected: { creation: 0, deletion: 0 } };
+	const lockSupport = { rejectionsInRow: { creation: 0, deletion: 0 } };
 	return async (key: string, assistant: string, message: string): Promise<RunResult> => {
 		const client = withDeadline({ send, clock, deadline: clock.now() + DEADLINE_MS });
 		const keyId = derivedId(assistant, key);
@@ -80,11 +80,11 @@ export async function worker({ url, accessToken }: Sandbox, kill?: Kill) {
 			facts: { ...opened },
 			body,
 			intent: intentOf('message', body),
-			isNew: false,
+			isThreadNew: false,
 			whenBusy: 'wait',
 			cancelSilentMs: 0,
 			routes: { areMissing: false },
-			locks,
+			lockSupport,
 		});
 	};
 }

@@ -67,7 +67,7 @@ const changeOn = (threadId?: string): ConversationChange => ({
 	assistantId: undefined,
 	error: undefined,
 	tasks: [],
-	isLeftOver: false,
+	hasOnlyLeftOvers: false,
 	record: {},
 });
 

@@ -99,7 +99,7 @@ export class Fingerprints {
 	}
 
 	/** Adds the entries of a piece that was read from the server. Does not record them as changed. */
-	addUnchanged(body: Buffer): void {
+	addPieceEntries(body: Buffer): void {
 		for (const entry of unpack(body)) this.put(entry);
 	}
 

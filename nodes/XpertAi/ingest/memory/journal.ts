@@ -26,7 +26,7 @@ function pageNames(run: number, at: number): [documents: NoteName, end: NoteName
 }
 
 /** Names of the notes of the first journal page. Each slot has its own. */
-export const FIRST_PAGE_NOTES = range(SLOTS).flatMap((slot) => pageNames(slot, 0));
+export const FIRST_PAGE_NOTE_NAMES = range(SLOTS).flatMap((slot) => pageNames(slot, 0));
 
 /** Bytes to reserve for journal rows in the request of a batch. */
 export const JOURNAL_BYTES = { perBatch: 8 * 1024, perDocument: 60 };

@@ -94,7 +94,7 @@ export class Lease {
 	 * @throws NotesFailed
 	 */
 	async take(others: NoteName[] = []): Promise<ReadNote[] | Holder | undefined> {
-		let current = await this.waitForHolder(this.before ?? (await this.readNotes()));
+		let current = await this.waitForRenewalOrExpiry(this.before ?? (await this.readNotes()));
 		while (!this.isHeldByOther(current.lease)) {
 			await this.notes.write({ name: TURN, header: { writeId: this.leaseOwnerId } });
 			this.notes.requiredId = this.notes.idOf(TURN);
@@ -117,7 +117,7 @@ export class Lease {
 	}
 
 	/** If another run holds the lease, waits until that run renews the lease, or counts as crashed. */
-	private async waitForHolder(initial: LeaseNotes): Promise<LeaseNotes> {
+	private async waitForRenewalOrExpiry(initial: LeaseNotes): Promise<LeaseNotes> {
 		if (!this.isHeldByOther(initial.lease)) return initial;
 		const writeId = writeIdOf(initial.lease);
 		const current = await this.waitForChange(initial, MS.expired);
@@ -152,7 +152,7 @@ export class Lease {
 	 *
 	 * @throws NotesFailed if this run must not send, e.g. because another run has taken the lease
 	 */
-	async check(): Promise<void> {
+	async renewIfOverdue(): Promise<void> {
 		if (this.isHeld && this.isOverdue) await this.renew();
 		if (this.sendFailure) throw new NotesFailed(this.sendFailure);
 	}
@@ -170,7 +170,7 @@ export class Lease {
 	 *
 	 * @throws NotesFailed if the notes were not written, e.g. because another run has just taken the lease
 	 */
-	async releaseAfter(notes: NoteToWrite[]): Promise<void> {
+	async writeAndRelease(notes: NoteToWrite[]): Promise<void> {
 		if (!this.isHeld || this.signal?.aborted) return;
 		const isStillHeld = await this.stopRenewals();
 		const failure = isStillHeld ? await this.writeEnd(notes) : this.sendFailure;

@@ -13,7 +13,7 @@ import {
 } from './notes';
 
 /** The displayed name of a document, and the key from which its ID is derived. Both are optional. */
-export type DocumentName = Partial<Record<'name' | 'key', string>>;
+export type DocumentNameAndKey = Partial<Record<'name' | 'key', string>>;
 
 /** A document in a name note. If the document has no key, `idHash` identifies it. */
 type NamedDocument = [key: string | null, name: string | null, idHash?: string];
@@ -35,7 +35,7 @@ export class Names {
 	constructor(private readonly notes: NotesOnServer) {}
 
 	/** Adds the name of a document, if the document is in `unnamed`. */
-	add(id: string, { name, key }: DocumentName): void {
+	addIfUnnamed(id: string, { name, key }: DocumentNameAndKey): void {
 		if (!this.unnamed.delete(packId(id))) return;
 		if (key === undefined) this.summary.areAll = false;
 		const named = key === undefined ? [null, name ?? null, shortHash(id)] : [key, name ?? key];
@@ -49,7 +49,7 @@ export class Names {
 	 * @returns the note to write, if any
 	 * @throws NotesFailed if the last name note cannot be fetched
 	 */
-	async takeNotes(minLength = 0): Promise<NoteToWrite[]> {
+	async takeNotesToWrite(minLength = 0): Promise<NoteToWrite[]> {
 		const { added, summary } = this;
 		if (added === '' || added.length < minLength) return [];
 		const [last = []] = summary.hasRoom ? await this.read([summary.notes - 1]) : [];
@@ -69,9 +69,9 @@ export class Names {
 	 *
 	 * @param ids IDs in lower case
 	 */
-	async of(ids: Iterable<string>): Promise<Map<string, DocumentName>> {
+	async of(ids: Iterable<string>): Promise<Map<string, DocumentNameAndKey>> {
 		const idByHash = new Map([...ids].map((id) => [shortHash(id), id]));
-		const names = new Map<string, DocumentName>();
+		const names = new Map<string, DocumentNameAndKey>();
 		if (idByHash.size === 0) return names;
 		const notes = await orFailure(async () => await this.read(range(this.summary.notes)));
 		if ('failure' in notes) return names;

@@ -50,7 +50,7 @@ export class Pieces {
 	/** What the first run of the source found, if no run has told the user yet. */
 	unsaid?: MemoryNote['unsaid'];
 	/** Whether the last run stored documents but did not start their processing. */
-	onlyStored = false;
+	lastRunOnlyStored = false;
 	/** Whether this run must write the memory before it sends the next request. */
 	isStale = false;
 	/** Numbers of the pieces that must be written. */
@@ -75,7 +75,7 @@ export class Pieces {
 		const { lost } = root;
 		this.root = pick(root, 'run', 'pieces', 'names', 'lost', 'processed', 'unsaid');
 		this.unsaid = root.unsaid;
-		this.onlyStored = root.processed === false;
+		this.lastRunOnlyStored = root.processed === false;
 		this.isStale = (forgetLost && lost !== undefined) || root.processed !== startsProcessing;
 		if (!forgetLost) this.failures.lost = lost;
 		names.summary = root.names ?? names.summary;
@@ -84,7 +84,7 @@ export class Pieces {
 		const areRead = readPieces.length === all.length;
 		const pieces = areRead ? readPieces : await notes.read(all, SIZES.answer);
 		for (const [index, piece] of pieces.entries())
-			if (isReadable(piece)) known.addUnchanged(piece.body);
+			if (isReadable(piece)) known.addPieceEntries(piece.body);
 			else stalePieces.add(index);
 		if (stalePieces.size > 0) await this.rebuild();
 	}
@@ -137,8 +137,8 @@ export class Pieces {
 	async write(run: number, send: (notes: NoteToWrite[]) => Promise<void>): Promise<void> {
 		const { known, names, root, stalePieces } = this;
 		const { lost } = this.failures;
-		const nameNotes = await names.takeNotes();
-		const pieceCount = this.collectStalePieces();
+		const nameNotes = await names.takeNotesToWrite();
+		const pieceCount = this.markStaleAndCountPieces();
 		// If `send` fails, the memory must still be written before the next request.
 		this.isStale = true;
 		const newRoot = this.rootHeader(run, pieceCount);
@@ -161,7 +161,7 @@ export class Pieces {
 	}
 
 	/** Adds the pieces with changed entries to `stalePieces`. Returns the number of pieces, which may have grown. */
-	private collectStalePieces(): number {
+	private markStaleAndCountPieces(): number {
 		const { known, root, stalePieces } = this;
 		const wanted = 2 ** Math.ceil(Math.log2(known.size / SIZES.piece));
 		const pieceCount = Math.max(root.pieces.length, wanted, 1);

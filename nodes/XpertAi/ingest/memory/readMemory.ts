@@ -1,14 +1,14 @@
 import { compact } from 'lodash';
 
 import { UNKNOWN } from './fingerprints';
-import { FIRST_PAGE_NOTES, isFromLaterRun, type Journal } from './journal';
+import { FIRST_PAGE_NOTE_NAMES, isFromLaterRun, type Journal } from './journal';
 import type { Lease } from './lease';
 import type { Names } from './names';
 import { isReadable, type NotesOnServer, type ReadNote } from './notes';
 import { FIRST_PIECE_NAMES, type Pieces, ROOT } from './pieces';
 
 /** The notes that a run reads first. */
-export const FIRST_NOTES = [ROOT, ...FIRST_PAGE_NOTES];
+export const FIRST_NOTE_NAMES = [ROOT, ...FIRST_PAGE_NOTE_NAMES];
 
 /** The parts of a memory. */
 export interface MemoryParts {
@@ -22,17 +22,17 @@ export interface MemoryParts {
 /**
  * Reads the memory into its parts, and merges the journals of crashed runs.
  *
- * @param notes the notes `FIRST_NOTES`, and the pieces if they were read already
+ * @param notes the notes `FIRST_NOTE_NAMES`, and the pieces if they were read already
  * @returns whether this run seems to be the first run of the source
  * @throws NotesFailed
  */
-export async function readMemory(
+export async function loadMemory(
 	[root, ...others]: ReadNote[],
 	parts: MemoryParts,
 ): Promise<boolean> {
 	const { journal, lease, names, pieces } = parts;
-	const firstPages = others.slice(0, FIRST_PAGE_NOTES.length);
-	const readPieces = others.slice(FIRST_PAGE_NOTES.length);
+	const firstPages = others.slice(0, FIRST_PAGE_NOTE_NAMES.length);
+	const readPieces = others.slice(FIRST_PAGE_NOTE_NAMES.length);
 	const isRootLost = await isRootNoteLost(root, firstPages, parts);
 	if (isRootLost) await pieces.rebuild();
 	else if (isReadable(root)) await pieces.load(root, readPieces);

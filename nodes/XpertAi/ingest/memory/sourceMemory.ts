@@ -9,7 +9,7 @@ import {
 } from './fingerprints';
 import { Journal } from './journal';
 import { type Holder, Lease } from './lease';
-import { type DocumentName, Names } from './names';
+import { type DocumentNameAndKey, Names } from './names';
 import {
 	type MemoryNote,
 	type MemoryPlace,
@@ -19,7 +19,7 @@ import {
 	SIZES,
 } from './notes';
 import { pieceNames, Pieces, ROOT } from './pieces';
-import { FIRST_NOTES, type MemoryParts, readMemory } from './readMemory';
+import { FIRST_NOTE_NAMES, type MemoryParts, loadMemory } from './readMemory';
 
 /** Problems with the memory, for hints to the user. A field is unset if its step succeeded. */
 export interface MemoryFailures {
@@ -119,8 +119,8 @@ export class SourceMemory {
 	}
 
 	/** Whether the last run stored documents but did not start their processing. */
-	get onlyStored(): boolean {
-		return this.pieces.onlyStored;
+	get lastRunOnlyStored(): boolean {
+		return this.pieces.lastRunOnlyStored;
 	}
 
 	/** What the first run of the source found, if no run has told the user yet. */
@@ -148,8 +148,8 @@ export class SourceMemory {
 	 *
 	 * @returns why this run must not send; `undefined` if sending is allowed
 	 */
-	async check(): Promise<Failure | undefined> {
-		return (await orFailure(async () => await this.lease.check()))?.failure;
+	async renewLeaseIfOverdue(): Promise<Failure | undefined> {
+		return (await orFailure(async () => await this.lease.renewIfOverdue()))?.failure;
 	}
 
 	/**
@@ -178,7 +178,7 @@ export class SourceMemory {
 		return await this.runExclusively(async () => {
 			await this.prepareToSend();
 			await this.writeNames();
-			return await this.journal.makeBatchRows(this.recordSent(hashes));
+			return await this.journal.makeBatchRows(this.recordBeforeSending(hashes));
 		});
 	}
 
@@ -194,10 +194,10 @@ export class SourceMemory {
 	 *
 	 * @returns whether the memory had no entry of the document before
 	 */
-	recordStored(id: string, contentHash: string, name: DocumentName = {}): boolean {
+	recordStored(id: string, contentHash: string, name: DocumentNameAndKey = {}): boolean {
 		const entry = storedEntry(id, contentHash);
 		const isNew = this.newIds.delete(entry[0]);
-		this.names.add(id, name);
+		this.names.addIfUnnamed(id, name);
 		if (this.journal.isCertain(entry)) this.known.set(entry);
 		return isNew;
 	}
@@ -230,15 +230,15 @@ export class SourceMemory {
 	private async writeAtEnd(): Promise<void> {
 		const { journal, known, lease, pieces } = this;
 		const failed = await this.runExclusively(async () => {
-			await lease.check();
+			await lease.renewIfOverdue();
 			// Late requests of a crashed run may have changed these documents, so their content is unknown.
 			for (const [packedId] of await journal.readLate()) known.set([packedId, UNKNOWN]);
-			await pieces.write(lease.number, async (notes) => await lease.releaseAfter(notes));
+			await pieces.write(lease.number, async (notes) => await lease.writeAndRelease(notes));
 		});
 		this.failures.notWritten = failed?.failure;
 	}
 
-	/** What `readMemory` reads and fills. */
+	/** What `loadMemory` reads and fills. */
 	private get parts(): MemoryParts {
 		const { journal, lease, names, notes, pieces } = this;
 		return { journal, lease, names, notes, pieces };
@@ -246,8 +246,8 @@ export class SourceMemory {
 
 	private async readWithoutLease(): Promise<void> {
 		const { lease } = this;
-		const [, ...notes] = await lease.peek(FIRST_NOTES);
-		this.isNew = await readMemory(notes, this.parts);
+		const [, ...notes] = await lease.peek(FIRST_NOTE_NAMES);
+		this.isNew = await loadMemory(notes, this.parts);
 		this.holder = lease.holderBefore;
 	}
 
@@ -263,12 +263,12 @@ export class SourceMemory {
 		// If there are few pieces, read them in the same request as the root note.
 		const pieces = pieceNames(root);
 		const taken = await lease.take([
-			...FIRST_NOTES,
+			...FIRST_NOTE_NAMES,
 			...(pieces.length > SIZES.answer ? [] : pieces),
 		]);
 		// If `taken` is undefined, the server accepts notes but does not return them.
 		if (taken === undefined) this.failures.noRoute = true;
-		else if (Array.isArray(taken)) this.isNew = await readMemory(taken, this.parts);
+		else if (Array.isArray(taken)) this.isNew = await loadMemory(taken, this.parts);
 		else this.holder = taken;
 		// `root.run` and `crashedRun` are 0 if the memory was not read.
 		const { crashedRun } = journal;
@@ -282,7 +282,7 @@ export class SourceMemory {
 	 */
 	private async prepareToSend(): Promise<void> {
 		const { journal, lease, notes, pieces } = this;
-		await lease.check();
+		await lease.renewIfOverdue();
 		if (pieces.isStale)
 			await pieces.write(this.lastMergedRun, async (changed) => await notes.write(...changed));
 		lease.counters.root = pieces.root.run;
@@ -301,7 +301,7 @@ export class SourceMemory {
 	/** Writes the collected names, if there are enough for a note. */
 	private async writeNames(): Promise<void> {
 		const { names, notes } = this;
-		const nameNotes = await names.takeNotes(SIZES.names);
+		const nameNotes = await names.takeNotesToWrite(SIZES.names);
 		if (nameNotes.length === 0) return;
 		const failed = await orFailure(async () => await notes.write(...nameNotes));
 		// Without these names the batch is still sent. Later runs know that the list of names has gaps.
@@ -314,7 +314,7 @@ export class SourceMemory {
 	 * @param hashes content hashes by document ID
 	 * @returns for each document, the entry that it gets when it is stored
 	 */
-	private recordSent(hashes: Map<string, string>): FingerprintEntry[] {
+	private recordBeforeSending(hashes: Map<string, string>): FingerprintEntry[] {
 		const { known, names, newIds } = this;
 		return [...hashes].map(([id, contentHash]) => {
 			const entry = storedEntry(id, contentHash);

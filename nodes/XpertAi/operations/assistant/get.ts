@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { get } from 'lodash';
 import { z } from 'zod';
 
-import { recordAbout } from '../../transport/answer';
+import { schemaOfAskedRecord } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import { assistantLocator } from '../../pickers/locators';
 
@@ -13,7 +13,7 @@ export const getAssistant = declare({
 	description: 'Get an assistant, its knowledgebases and what its filters take',
 	route: 'GET /assistants/{assistantId}',
 	idFields: [assistantLocator('The assistant to read')],
-	answer: recordAbout('assistant', 'assistant_id'),
+	answer: schemaOfAskedRecord('assistant', 'assistant_id'),
 	simplify: assistantSummary,
 });
 

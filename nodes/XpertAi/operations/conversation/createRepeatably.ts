@@ -2,7 +2,7 @@ import { randomUUID } from 'crypto';
 
 import type { Item } from '../../execution/item';
 import type { SendRequest } from '../../execution/operation';
-import { timeoutSchema } from '../../execution/runOperation';
+import { timeoutSecondsSchema } from '../../execution/runOperation';
 import { conversationRecord } from '../../payloads/bodies';
 import { learnOwner, ownerOf, confirmOwner } from '../../threads/owner';
 import { systemClock } from '../../transport/clock';
@@ -18,7 +18,7 @@ import type { Send } from '../../transport/request';
  * @throws NodeApiError if a request fails
  */
 export async function createRepeatably(item: Item, request: SendRequest): Promise<unknown> {
-	const timeoutMs = item.setting('options.timeout', timeoutSchema) * 1000;
+	const timeoutMs = item.setting('options.timeout', timeoutSecondsSchema) * 1000;
 	const send: Send = async (one) => await item.connection.send({ ...one, timeoutMs });
 	const client = { send, clock: systemClock, signal: item.context.getExecutionCancelSignal() };
 	const owner = ownerOf(item.connection.account);

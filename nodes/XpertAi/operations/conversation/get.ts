@@ -1,7 +1,7 @@
-import { recordAbout } from '../../transport/answer';
+import { schemaOfAskedRecord } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import { conversationLocator } from '../../pickers/locators';
-import { CONVERSATION_SUMMARY, requireConversation } from './shared';
+import { CONVERSATION_SUMMARY, conversationPrecheck } from './shared';
 
 export const get = declare({
 	value: 'get',
@@ -10,7 +10,7 @@ export const get = declare({
 	description: 'Get a conversation',
 	route: 'GET /conversations/{conversationId}',
 	idFields: [conversationLocator],
-	answer: recordAbout('conversation'),
-	precheck: requireConversation((answer) => ({ answer })),
+	answer: schemaOfAskedRecord('conversation'),
+	precheck: conversationPrecheck((answer) => ({ answer })),
 	simplify: CONVERSATION_SUMMARY,
 });

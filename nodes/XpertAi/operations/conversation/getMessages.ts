@@ -5,7 +5,7 @@ import { declare } from '../../execution/operation';
 import { MESSAGE_ROLES, MESSAGE_STATUSES, messageSearchBody } from '../../payloads/bodies';
 import { conversationLocator } from '../../pickers/locators';
 import { textOf } from '../../threads/thread';
-import { requireConversation } from './shared';
+import { conversationPrecheck } from './shared';
 
 export const getMessages = declare({
 	value: 'getMessages',
@@ -36,7 +36,7 @@ export const getMessages = declare({
 	identifying: { 'options.executionId': {} },
 	paging: { resultsKey: 'items' },
 	// Servers return an empty list for a conversation that does not exist.
-	ifEmpty: requireConversation(() => ({})),
+	ifEmpty: conversationPrecheck(() => ({})),
 	simplify: messageSummary,
 });
 

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { splitList, textField } from '../../execution/fields';
 import type { Precheck, PrecheckResult } from '../../execution/operation';
 import { isJsonObject } from '../../payloads/json';
-import { recordAbout } from '../../transport/answer';
+import { schemaOfAskedRecord } from '../../transport/answer';
 import { buildPath } from '../../transport/api';
 
 /** The fields of a conversation in simplified output. */
@@ -30,7 +30,7 @@ export const readConversation = async (...[item, path, timeoutMs]: Parameters<Pr
 	await item.call({
 		method: 'GET',
 		path: buildPath('/conversations/{conversationId}', path),
-		schema: z.union([z.object({}).strict(), recordAbout('conversation')(path)]),
+		schema: z.union([z.object({}).strict(), schemaOfAskedRecord('conversation')(path)]),
 		timeoutMs,
 		repeatable: true,
 	});
@@ -40,7 +40,7 @@ export const readConversation = async (...[item, path, timeoutMs]: Parameters<Pr
  *
  * @param evaluate makes the result of the precheck from the conversation
  */
-export function requireConversation(evaluate: (answer: unknown) => PrecheckResult): Precheck {
+export function conversationPrecheck(evaluate: (answer: unknown) => PrecheckResult): Precheck {
 	return async (item, ...asked) => {
 		const answer = await readConversation(item, ...asked);
 		if (!isMissingConversation(answer)) return evaluate(answer);

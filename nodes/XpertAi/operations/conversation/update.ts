@@ -1,8 +1,8 @@
-import { recordAbout } from '../../transport/answer';
+import { schemaOfAskedRecord } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import { conversationTitle } from '../../payloads/bodies';
 import { conversationLocator } from '../../pickers/locators';
-import { CONVERSATION_SUMMARY, requireConversation, titleField } from './shared';
+import { CONVERSATION_SUMMARY, conversationPrecheck, titleField } from './shared';
 
 export const update = declare({
 	value: 'update',
@@ -16,7 +16,7 @@ export const update = declare({
 		schema: conversationTitle,
 	},
 	repeatable: true,
-	precheck: requireConversation(() => ({})),
-	answer: recordAbout('conversation'),
+	precheck: conversationPrecheck(() => ({})),
+	answer: schemaOfAskedRecord('conversation'),
 	simplify: CONVERSATION_SUMMARY,
 });

@@ -6,7 +6,7 @@ import { keyOf, sourceNameAndShard } from '../../execution/identityFields';
 import type { Item } from '../../execution/item';
 import type { Execution } from '../../execution/operation';
 import { addHints, mayContinue } from '../../execution/outputs';
-import { timeoutSchema } from '../../execution/runOperation';
+import { timeoutSecondsSchema } from '../../execution/runOperation';
 import { SourceMemory } from '../../ingest/memory';
 import { fetchStatuses } from '../../ingest/statuses';
 import { switchDocuments } from '../../ingest/switchDocuments';
@@ -107,7 +107,7 @@ async function switchGroup(
 ): Promise<{ outcomes: Outcomes; failure?: Failure }> {
 	const { context, connection } = first;
 	const [{ knowledgebaseId = '', sourceName = '' } = {}] = documents;
-	const timeoutMs = first.setting('options.timeout', timeoutSchema) * 1000;
+	const timeoutMs = first.setting('options.timeout', timeoutSecondsSchema) * 1000;
 	const limits = { timeoutMs, retryLimits: SINGLE_LIMITS };
 	const signal = cancelSignal(context);
 	const routes = knowledgebaseRoutes(knowledgebaseId, connection.send, limits, signal);
@@ -146,7 +146,7 @@ function switchHints(outcomes: IDataObject[], memory?: SourceMemory): string[] {
 	const unknownHint = `${counted(unknown, 'document was', 'documents were')} not known of this source (one of a Shard never is). Check Knowledgebase, Source Name and the keys.`;
 	return compact([
 		unknown > 0 && asHint(unknownHint),
-		enabled > 0 && enabledHint(enabled, memory?.onlyStored),
+		enabled > 0 && enabledHint(enabled, memory?.lastRunOnlyStored),
 		...memoryHints(memory?.failures ?? {}),
 	]);
 }
@@ -155,10 +155,10 @@ function switchHints(outcomes: IDataObject[], memory?: SourceMemory): string[] {
  * Returns a hint that enabled documents have lost their fields. Enable sends only the ID and the name, and the server
  * clears all other fields.
  *
- * @param onlyStored whether Submit treats a document without a processing status as unchanged
+ * @param lastRunOnlyStored whether Submit treats a document without a processing status as unchanged
  */
-function enabledHint(count: number, onlyStored = false): string {
+function enabledHint(count: number, lastRunOnlyStored = false): string {
 	const [them, are] = count === 1 ? ['it', 'it is'] : ['them', 'they are'];
-	const how = onlyStored ? 'Submit with Resend All sends' : 'The next Submit sends';
+	const how = lastRunOnlyStored ? 'Submit with Resend All sends' : 'The next Submit sends';
 	return `Enabled without metadata and address: filters do not find ${them} until ${are} submitted again. ${how} ${them}.`;
 }

@@ -15,7 +15,7 @@ export const create = declare({
 		schema: fileParts,
 		reserved: ['file'],
 	},
-	timeoutSeconds: UPLOAD_TIMEOUT_SECONDS,
+	defaultTimeoutSeconds: UPLOAD_TIMEOUT_SECONDS,
 	simplify: ['id', 'originalName', 'size', 'mimetype', 'url', 'createdAt'],
 	answer: ['id', 'url'],
 });

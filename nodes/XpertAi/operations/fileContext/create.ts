@@ -35,7 +35,7 @@ export const create = declare({
 		schema: fileContextParts,
 		reserved: ['file'],
 	},
-	timeoutSeconds: UPLOAD_TIMEOUT_SECONDS,
+	defaultTimeoutSeconds: UPLOAD_TIMEOUT_SECONDS,
 	simplify: splitList(
 		'id, fileId, storageFileId, originalName, size, mimeType, status, url, summary',
 	),

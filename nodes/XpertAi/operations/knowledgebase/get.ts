@@ -1,7 +1,7 @@
 import { get, pick } from 'lodash';
 import type { IDataObject } from 'n8n-workflow';
 
-import { recordAbout } from '../../transport/answer';
+import { schemaOfAskedRecord } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import { knowledgebaseLocator } from '../../pickers/locators';
 import { KNOWLEDGEBASE_SUMMARY } from './fields';
@@ -20,7 +20,7 @@ export const getKnowledgebase = declare({
 		403: "A workspace's key may not read what is in a workspace: use the key of a user or an assistant. Or the knowledgebase belongs to another workspace.",
 	},
 	simplify: knowledgebaseSummary,
-	answer: recordAbout('knowledgebase'),
+	answer: schemaOfAskedRecord('knowledgebase'),
 });
 
 /** Returns the simplified output. `nextEmbeddingModel` is null, except while the server rebuilds the index. */

@@ -1,7 +1,7 @@
 import { some } from 'lodash';
 
 import { knowledgebaseChanges } from '../../payloads/knowledgebase';
-import { recordAbout } from '../../transport/answer';
+import { schemaOfAskedRecord } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import { knowledgebaseLocator } from '../../pickers/locators';
 import { panelGroupField, type FieldValues } from '../../execution/fields';
@@ -28,7 +28,7 @@ export const update = declare({
 	repeatable: true,
 	statusAdvice: STATUS_ADVICE,
 	simplify: KNOWLEDGEBASE_SUMMARY,
-	answer: recordAbout('knowledgebase'),
+	answer: schemaOfAskedRecord('knowledgebase'),
 	answersHint: (answers) => (some(answers, { status: 'rebuilding' }) ? REBUILDING_HINT : undefined),
 });
 

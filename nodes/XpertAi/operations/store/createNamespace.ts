@@ -1,7 +1,7 @@
 import { storeNamespace } from '../../payloads/bodies';
 import { listAnswer } from '../../transport/answer';
 import { declare } from '../../execution/operation';
-import { panelGroupField, filledOnly, limit, numberField } from '../../execution/fields';
+import { panelGroupField, filledOnly, limitField, numberField } from '../../execution/fields';
 import { EVERY_ELEMENT, namespaceAdvice, namespaceElements, namespaceField } from './searchItems';
 
 export const createNamespace = declare({
@@ -15,7 +15,7 @@ export const createNamespace = declare({
 		fields: [
 			namespaceField('prefix', 'Prefix', 'create or list below'),
 			panelGroupField('additionalFields', [
-				{ ...limit, displayOptions: undefined },
+				{ ...limitField, displayOptions: undefined },
 				numberField('max_depth', 'Max Depth', 'How many elements of a namespace are looked at', {
 					typeOptions: { minValue: 1, numberPrecision: 0 },
 					default: 3,

@@ -11,7 +11,7 @@ import {
 	addHints,
 	failureAsReply,
 	hideReasonFromChat,
-	isInChat,
+	isInStreamingChat,
 	isInLoop,
 	replyOrThrow,
 } from 'nodes/XpertAi/execution/outputs';
@@ -144,7 +144,7 @@ it.each([
 	expect(attempt(() => replyOrThrow(caught, item.context, item))).toEqual(
 		replies ? [{ json, pairedItem: { item: 0 } }] : caught,
 	);
-	expect(isInChat(item.context)).toBe(type === 'xpertAi');
+	expect(isInStreamingChat(item.context)).toBe(type === 'xpertAi');
 });
 
 it.each([

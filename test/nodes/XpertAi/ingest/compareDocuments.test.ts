@@ -116,25 +116,28 @@ describe('with processing', () => {
 	it.each([
 		['stored and processed', false],
 		['only stored', true],
-	])('statuses decide which documents are sent again that were %s', async (_, onlyStored) => {
-		const ids = ['f', 'r', 'e', 'c', 'n', 'u'];
-		const memory = knowing(ids);
-		const { sent, unchanged, asked } = await sift(
-			ids.map((id) => document(id)),
-			memory,
-			{ has: { f: 'finish', r: 'embedding', e: 'error', c: 'cancel', n: null } },
-			{ onlyStored },
-		);
-		expect(asked).toEqual([ids.map(idOf)]);
-		expect(unchanged).toEqual([
-			['f', 'finish'],
-			['r', 'embedding'],
-			// What is left out without a state is processed.
-			...(onlyStored ? [['n', null]] : []),
-		]);
-		expect(sent).toEqual(['e', 'c', ...(onlyStored ? [] : ['n']), 'u']);
-		expect([memory.isProcessed(idOf('f')), memory.isProcessed(idOf('r'))]).toEqual([true, false]);
-	});
+	])(
+		'statuses decide which documents are sent again that were %s',
+		async (_, lastRunOnlyStored) => {
+			const ids = ['f', 'r', 'e', 'c', 'n', 'u'];
+			const memory = knowing(ids);
+			const { sent, unchanged, asked } = await sift(
+				ids.map((id) => document(id)),
+				memory,
+				{ has: { f: 'finish', r: 'embedding', e: 'error', c: 'cancel', n: null } },
+				{ lastRunOnlyStored },
+			);
+			expect(asked).toEqual([ids.map(idOf)]);
+			expect(unchanged).toEqual([
+				['f', 'finish'],
+				['r', 'embedding'],
+				// What is left out without a state is processed.
+				...(lastRunOnlyStored ? [['n', null]] : []),
+			]);
+			expect(sent).toEqual(['e', 'c', ...(lastRunOnlyStored ? [] : ['n']), 'u']);
+			expect([memory.isProcessed(idOf('f')), memory.isProcessed(idOf('r'))]).toEqual([true, false]);
+		},
+	);
 
 	it.each([
 		['180 documents', 400, 1, [180, 180, 40]],
@@ -242,7 +245,7 @@ describe('a plan', () => {
 		}));
 		const { asked, statusesOf } = answering({ has });
 		const told: Array<[string | undefined, string]> = [];
-		const settings = { memory, mustBeProcessed: true, onlyStored: true, statusesOf };
+		const settings = { memory, mustBeProcessed: true, lastRunOnlyStored: true, statusesOf };
 		for await (const { document: one, plan } of planDocuments(chunk(documents, 3), settings))
 			told.push([nameOf(one), plan]);
 		expect(Object.fromEntries(told)).toEqual(Object.fromEntries(plans));

@@ -93,7 +93,7 @@ it('an answer to a decision whose stream is new has the parts from before the de
 	const clock = virtualTime();
 	const client = withDeadline({ send, clock, deadline: clock.now() + 60 * SECOND });
 	const run = { ...client, threadId: 't', runId: 'decided', facts: {} };
-	const result = await waitForRunResult(run, { decided: [{ id: '1' }] });
+	const result = await waitForRunResult(run, { decidedTasks: [{ id: '1' }] });
 	expect(result).toMatchObject({ status: 'completed', output: after.text });
 	const sources = sourcesOf('parts' in result ? result.parts : []).list(new Set());
 	expect(sources.map(({ chunkId }) => chunkId)).toEqual(['a', 'b']);

@@ -1,9 +1,9 @@
 import {
 	arrivalUnknown,
-	busy,
-	neverRan,
+	busyResult,
+	neverRanResult,
 	resultFromEvents,
-	stillBusy,
+	busyAtDeadlineResult,
 } from 'nodes/XpertAi/runs/result';
 import { RunEvents } from 'nodes/XpertAi/threads/runEvents';
 import { EventReader } from 'nodes/XpertAi/transport/eventStream';
@@ -88,12 +88,12 @@ describe('resultFromEvents', () => {
 		],
 		[
 			'an interruption left over completes it',
-			{ status: 'interrupted', isLeftOver: true },
+			{ status: 'interrupted', hasOnlyLeftOvers: true },
 			{ status: 'completed', output: 'Hi' },
 		],
 		[
 			'an interruption left over with an error fails it',
-			{ status: 'interrupted', isLeftOver: true, error: 'By user' },
+			{ status: 'interrupted', hasOnlyLeftOvers: true, error: 'By user' },
 			{ status: 'failed' },
 		],
 	])('%s', (_, end, result) => expect(resultFromEvents(ended(end))).toMatchObject(result));
@@ -115,11 +115,15 @@ describe('the words of a result', () => {
 	const run = { run_id: 'r', created_at: 'noon', status: 'running' } as never;
 
 	it.each([
-		['busy', busy(run), /^Another run is active on this thread \(r, since noon\)$/],
-		['silent', stillBusy(run, 61_400), /\(r, since noon, without a sign for 61 s\) when/],
+		['busy', busyResult(run), /^Another run is active on this thread \(r, since noon\)$/],
+		[
+			'silent',
+			busyAtDeadlineResult(run, 61_400),
+			/\(r, since noon, without a sign for 61 s\) when/,
+		],
 		[
 			'still busy',
-			stillBusy(),
+			busyAtDeadlineResult(),
 			/^Another run was still active on the thread when the deadline came$/,
 		],
 		[
@@ -127,12 +131,16 @@ describe('the words of a result', () => {
 			arrivalUnknown('decision', lost),
 			/^It is not known whether the decision has reached the assistant\. ./,
 		],
-		['decision', neverRan('decision'), /^Nothing on this thread waits for a decision$/],
-		['retry', neverRan('retry'), /^Nothing was said on this thread that could be answered again$/],
+		['decision', neverRanResult('decision'), /^Nothing on this thread waits for a decision$/],
+		[
+			'retry',
+			neverRanResult('retry'),
+			/^Nothing was said on this thread that could be answered again$/,
+		],
 	])('%s', (_, { reason }, words) => expect(reason).toMatch(words));
 
 	it('stillBusy names the silent run that it cancelled', () => {
-		const result = stillBusy(run, 0, 'silent');
+		const result = busyAtDeadlineResult(run, 0, 'silent');
 		expect(result).toMatchObject({ status: 'timedOut', cancelledRun: 'silent' });
 		expect(result.advice).toMatch(
 			/^The silent run silent was cancelled\. Wait, or raise "Deadline \(Minutes\)"\. If its server was restarted/,

@@ -37,11 +37,11 @@ async function answered(whenBusy: Run['whenBusy'], busyReads: number) {
 		facts: {},
 		body: saying('Hi'),
 		intent: { kind: 'message', text: 'Hi' },
-		isNew: false,
+		isThreadNew: false,
 		whenBusy,
 		cancelSilentMs: 0,
 		routes: { areMissing: false },
-		locks: { rejected: { creation: 0, deletion: 0 } },
+		lockSupport: { rejectionsInRow: { creation: 0, deletion: 0 } },
 	});
 }
 

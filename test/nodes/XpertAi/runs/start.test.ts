@@ -16,12 +16,12 @@ const start = async (send: Send, clock: VirtualTime, more: Partial<Run> = {}) =>
 		threadId: 't',
 		facts: {},
 		body: {},
-		isNew: false,
+		isThreadNew: false,
 		whenBusy: 'wait',
 		cancelSilentMs: 0,
 		intent: { kind: 'message' },
 		routes: { areMissing: false },
-		locks: { rejected: { creation: 0, deletion: 0 } },
+		lockSupport: { rejectionsInRow: { creation: 0, deletion: 0 } },
 		...more,
 	});
 

@@ -28,7 +28,7 @@ function setUp({ stopAfterMs = Infinity, deadlineMs = 10 * MINUTE } = {}) {
 	});
 	const deadline = time.now() + deadlineMs;
 	const client = withDeadline({ send, clock: time, signal: time.signal, deadline });
-	const support: LockSupport = { rejected: { creation: 0, deletion: 0 } };
+	const support: LockSupport = { rejectionsInRow: { creation: 0, deletion: 0 } };
 	const take = async (maxWaitMs?: number) => await takeTurnLock(client, support, 't', maxWaitMs);
 	const taken = async () => {
 		const { lock } = await take();
@@ -143,7 +143,7 @@ describe('a lock that somebody holds', () => {
 	])('is waited for %s', async (_, limits, maxWaitMs, ms) => {
 		const { take, held, time } = setUp(limits);
 		held(0);
-		expect(await take(maxWaitMs)).toEqual({ isHeld: true });
+		expect(await take(maxWaitMs)).toEqual({ hasStoppedWaiting: true });
 		expect(time.elapsed()).toBeGreaterThanOrEqual(ms);
 		expect(time.elapsed()).toBeLessThan(ms + SECOND);
 	});
@@ -166,7 +166,7 @@ describe('a lock whose holder has stopped', () => {
 	it('is left alone until the minute is over', async () => {
 		const { take, held, sent } = setUp();
 		held(MINUTE - 1);
-		expect(await take(1)).toEqual({ isHeld: true });
+		expect(await take(1)).toEqual({ hasStoppedWaiting: true });
 		expect(sent).toHaveLength(1);
 	});
 
@@ -176,11 +176,11 @@ describe('a lock whose holder has stopped', () => {
 		const now = new Date(time.now()).toISOString();
 		const id = right(createdAt);
 		records.set(id, { id, title: 'theirs', createdAt: now, updatedAt: now });
-		expect(await take(1)).toEqual({ isHeld: true });
+		expect(await take(1)).toEqual({ hasStoppedWaiting: true });
 		records.delete(id);
 		// Between the right and the look the other has given it back, and a third one has taken it.
 		faults.push(undefined, undefined, () => void held(0));
-		expect(await take(1)).toEqual({ isHeld: true });
+		expect(await take(1)).toEqual({ hasStoppedWaiting: true });
 		expect(sent.filter(({ method }) => method === 'DELETE')).toEqual([]);
 	});
 
@@ -191,7 +191,7 @@ describe('a lock whose holder has stopped', () => {
 		const { take, held, sent, faults } = setUp();
 		held(2 * MINUTE);
 		faults.push(undefined, fault);
-		expect(await take(1)).toEqual({ isHeld: true });
+		expect(await take(1)).toEqual({ hasStoppedWaiting: true });
 		expect(sent.filter(({ method }) => method === 'DELETE')).toEqual([]);
 	});
 
@@ -211,7 +211,7 @@ describe('a lock whose holder has stopped', () => {
 		const { take, held, sent, faults, time } = setUp();
 		held(2 * MINUTE);
 		faults.push(undefined, undefined, () => void time.pass(20 * SECOND));
-		expect(await take(1)).toEqual({ isHeld: true });
+		expect(await take(1)).toEqual({ hasStoppedWaiting: true });
 		expect(sent.map(({ method }) => method)).toEqual(['POST', 'POST', 'GET']);
 	});
 });
@@ -278,7 +278,7 @@ describe('a lock that is given back', () => {
 		const lock = await taken();
 		time.pass(SECOND);
 		await Promise.all([lock.giveBack(), lock.giveBack()]);
-		expect(sent.slice(1)).toMatchObject([{ method: 'DELETE', afterStop: true }]);
+		expect(sent.slice(1)).toMatchObject([{ method: 'DELETE', ignoresStop: true }]);
 		expect([...records]).toEqual([]);
 	});
 

@@ -119,11 +119,11 @@ async function say(
 		facts: {},
 		body,
 		intent: intentOf('message', body),
-		isNew: false,
+		isThreadNew: false,
 		whenBusy: 'wait',
 		cancelSilentMs: 0,
 		routes: { areMissing: false },
-		locks: { rejected: { creation: 0, deletion: 0 } },
+		lockSupport: { rejectionsInRow: { creation: 0, deletion: 0 } },
 	});
 }
 

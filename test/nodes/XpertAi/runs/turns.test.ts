@@ -1,5 +1,5 @@
 import { withDeadline } from 'nodes/XpertAi/runs/client';
-import { takeTurn, waitForTurn } from 'nodes/XpertAi/runs/turns';
+import { enqueueTurn, waitForTurn } from 'nodes/XpertAi/runs/turns';
 
 import { answering, listed } from '../threads/support/answering';
 import { SECOND } from './support/run';
@@ -13,7 +13,7 @@ describe('a turn that is not reached', () => {
 		const { asking } = answering(listed());
 		const { clock } = asking;
 		const client = withDeadline({ ...asking, deadline: clock.now() + 60 * SECOND });
-		const [first, second] = [takeTurn(whenBusy), takeTurn(whenBusy)];
+		const [first, second] = [enqueueTurn(whenBusy), enqueueTurn(whenBusy)];
 		const waited = await waitForTurn(second, client, whenBusy);
 		if (result) expect(waited).toMatchObject(result);
 		else expect(waited).toBeUndefined();

@@ -183,7 +183,7 @@ describe('the error a user reads', () => {
 
 const PREDICATES = pick(classify, [
 	...(['certainlyNotDone', 'isRebuildingIndex', 'isForeignAnswer', 'isForeignNotFound'] as const),
-	...(['isNeverSent', 'mayMeanNoRoute', 'isOutcomeUnknown', 'isRejection'] as const),
+	...(['isNeverSent', 'mayMeanNoRoute', 'isOutcomeUnknown', 'isInputRejected'] as const),
 	...([
 		'isTokenRejected',
 		'isTooLarge',
@@ -210,7 +210,7 @@ describe('a status without more', () => {
 			[...STATUSES.slice(100, 200), 404, 408, 425, ...STATUSES.filter((status) => status > 501)],
 		],
 		['certainlyNotDone', [429]],
-		['isRejection', [400, 422]],
+		['isInputRejected', [400, 422]],
 		['mayBePartlyDone', [400, 422, 500]],
 		['mayMeanNoRecord', [500]],
 		['isTokenRejected', [401, 403]],
@@ -296,7 +296,7 @@ describe('a failure', () => {
 		[
 			'another 409 of a knowledgebase',
 			{ ...BUSY, reason: 'No embedding rebuild is running' },
-			['isRejection', 'mayBePartlyDone'],
+			['isInputRejected', 'mayBePartlyDone'],
 		],
 		[
 			'the same reason with status 500',
@@ -307,7 +307,7 @@ describe('a failure', () => {
 		[
 			'404 of a record',
 			of404({ missing: 'record' }),
-			['mayMeanNoRecord', 'isRejection', 'mayBePartlyDone'],
+			['mayMeanNoRecord', 'isInputRejected', 'mayBePartlyDone'],
 		],
 		['404 of a route', of404({ missing: 'route' }), ['certainlyNotDone', 'mayMeanNoRoute']],
 		['404 of somebody else', of404(), [...LOST, 'isForeignNotFound', 'mayMeanNoRoute']],

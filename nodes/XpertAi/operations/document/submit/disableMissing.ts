@@ -51,7 +51,7 @@ export async function disableMissing(sourceRun: SourceRun): Promise<void> {
 		return submission.addHint(`Nothing ${dryRun ? 'would be' : 'was'} disabled: ${reason}.`);
 	const { statuses, failure } = await fetchStatuses(unseen, memoryRoutes, memory.requiredId);
 	if (failure) return submission.addHint(notAllDisabledHint(failure));
-	const { missing, switchedByHand, toDisable } = sortUnseen(unseen, statuses, memory.known);
+	const { missing, switchedByHand, toDisable } = classifyUnseen(unseen, statuses, memory.known);
 	submission.addCountedHint(switchedByHand.length, SWITCHED_BY_HAND);
 	// Find Changes has already counted all unseen documents as gone, except in a dry run. Then, `disableInNameOrder`
 	// counts only the documents to disable.
@@ -78,7 +78,7 @@ export async function disableMissing(sourceRun: SourceRun): Promise<void> {
  * - `missing`: the documents that count for `maxGonePercent`: neither out already nor rebuilt. Some may not be on the
  *   server.
  */
-function sortUnseen(
+function classifyUnseen(
 	unseen: string[],
 	statuses: Map<string, ProcessingStatus>,
 	known: SourceMemory['known'],
@@ -165,7 +165,7 @@ async function reportTooMany(
 	const percent = percentage(missing.length, memory.knownCountBefore);
 	const error = first.operationError(
 		`Nothing was disabled: ${tooMany}`,
-		`${allStored(submission)}Missing are for example ${examples}. ${otherNodeAdvice(submission, 'them')} If they are really gone from the source, set ${label} to ${percent} for one run.`,
+		`${allStoredSentence(submission)}Missing are for example ${examples}. ${otherNodeAdvice(submission, 'them')} If they are really gone from the source, set ${label} to ${percent} for one run.`,
 	);
 	submission.addSourceError(error);
 }
@@ -180,7 +180,7 @@ function otherNodeAdvice({ first, isFindChanges }: Submission, what: string): st
 		: `If another node brings ${what}, give each node a "${label}" of its own.`;
 }
 
-const allStored = ({ isFindChanges }: Submission) =>
+const allStoredSentence = ({ isFindChanges }: Submission) =>
 	isFindChanges ? '' : 'All that came is stored. ';
 
 /** Names some documents that earlier runs stored, by their names or keys, or else by their IDs. */
@@ -223,7 +223,7 @@ async function reportOtherKeys(
 	const examples = [`Before, for example: ${before}`, now.length > 0 && `now: ${now.join(', ')}`];
 	const error = first.operationError(
 		`Nothing was disabled: ${finding}`,
-		`${allStored(submission)}${compact(examples).join('; ')}. ${whereToLook}, with the keys of earlier runs. ${newKeys}`,
+		`${allStoredSentence(submission)}${compact(examples).join('; ')}. ${whereToLook}, with the keys of earlier runs. ${newKeys}`,
 	);
 	submission.addSourceError(error);
 }
@@ -252,7 +252,7 @@ async function reasonToDisableNone(
 	if (Number(first.context.getWorkflowDataProxy(0).$runIndex) > 0)
 		return 'the node ran more than once in this execution';
 	if (!memory.isUsable) return 'this run cannot be remembered';
-	const leaseFailure = await memory.check();
+	const leaseFailure = await memory.renewLeaseIfOverdue();
 	return leaseFailure && 'whether another run of this source is at work is not known';
 }
 

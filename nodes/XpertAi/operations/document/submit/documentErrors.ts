@@ -93,7 +93,7 @@ export function processingAdvice(reason: string, name = ''): string {
 }
 
 /** The error to report for a document; undefined if it did not fail. */
-export function reportedError(report: DocumentReport): ItemError | undefined {
+export function errorToReport(report: DocumentReport): ItemError | undefined {
 	const { item, name, outcome, error, reason, lastState } = report;
 	if (error) return error;
 	if (outcome === 'notSent') {

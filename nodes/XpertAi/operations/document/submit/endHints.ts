@@ -9,7 +9,7 @@ import type { MemoryFailures } from '../../../ingest/memory';
 import { failureMessage } from '../../../transport/failureText';
 import { linkedNodes } from './linkedNodes';
 import { SourceRun } from './sourceRun';
-import { DOCUMENT_VERSION, DOCUMENT_VERSION_FIELD } from './sources/inputDocument';
+import { VERSION_PARAMETER, VERSION_FIELD_PARAMETER } from './sources/inputDocument';
 import type { Submission } from './submission';
 import { asHint, counted, sentences } from './textHelpers';
 
@@ -54,11 +54,11 @@ export function addEndHints(submission: Submission, sourceRuns: SourceRun[]): vo
 	const cause = length === undefined ? 'none would be found' : `${length} in a row failed`;
 	if (reason) submission.addCountedHint(tally.counts.notSent, `not sent, as ${cause}: ${reason}`);
 	submission.addCountedHint(sumBy(sourceRuns, 'comparison.older'), NOT_SENT_IN_RETRY);
-	const isByField = wantsVersion(submission.first, DOCUMENT_VERSION_FIELD);
+	const isByField = wantsVersion(submission.first, VERSION_FIELD_PARAMETER);
 	addVersionHints(
 		submission,
 		sourceRuns,
-		isByField ? DOCUMENT_VERSION_FIELD : DOCUMENT_VERSION,
+		isByField ? VERSION_FIELD_PARAMETER : VERSION_PARAMETER,
 		submission.settings.remembers ? IS_COMPARED : NONE_IS_COMPARED,
 	);
 	submission.addHint(...compact([passesAgainHint(submission.first)]));
@@ -72,7 +72,7 @@ export function addEndHints(submission: Submission, sourceRuns: SourceRun[]): vo
  */
 function passesAgainHint(item: Item): string | undefined {
 	const source = givenFor(item.node, 'source');
-	const name = source === 'json' ? DOCUMENT_VERSION_FIELD : DOCUMENT_VERSION;
+	const name = source === 'json' ? VERSION_FIELD_PARAMETER : VERSION_PARAMETER;
 	if (source === 'records' || wantsVersion(item, name)) return undefined;
 	const [before] = linkedNodes(item.context, item.node.name, 'findChanges');
 	return (

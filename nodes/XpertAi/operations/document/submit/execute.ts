@@ -30,7 +30,7 @@ import {
 	type SubmitSettings,
 } from './settings';
 import { SourceRun } from './sourceRun';
-import { DOCUMENT_VERSION } from './sources/inputDocument';
+import { VERSION_PARAMETER } from './sources/inputDocument';
 import { Submission } from './submission';
 
 const MIRROR = 'Mirror the Source (Disable What Is Gone)';
@@ -99,7 +99,7 @@ export async function execute(execution: Execution): Promise<INodeExecutionData[
 		throwIfInLoop(first, 'mode', MIRROR, 'Send New and Changed');
 		throwIfBehindFindChanges(first);
 	}
-	throwIfFixedVersion(first, DOCUMENT_VERSION, execution.items.length);
+	throwIfFixedVersion(first, VERSION_PARAMETER, execution.items.length);
 	const started = systemClock.now();
 	const submission = new Submission(first, adjustedToLinkedNodes(first, settings));
 	first.progress = () => submissionProgress(submission);
@@ -203,7 +203,7 @@ async function submitInTurn(
 		// In a dry run, `toClose` is empty.
 		if (toClose.delete(sourceRun)) await sourceRun.memory?.close();
 	}
-	await endIfStopped(submission, sourceRuns);
+	await finishAndThrowIfStopped(submission, sourceRuns);
 	addEndHints(submission, sourceRuns);
 }
 
@@ -213,10 +213,10 @@ async function submitInTurn(
  */
 async function submitTogether(submission: Submission, sourceRuns: SourceRun[]): Promise<void> {
 	for (const sourceRun of sourceRuns) await storeOrPlan(sourceRun);
-	await endIfStopped(submission, sourceRuns);
+	await finishAndThrowIfStopped(submission, sourceRuns);
 	await Promise.all(sourceRuns.map(async (sourceRun) => await sourceRun.followProcessing()));
 	// `followProcessing` may store documents again, which may fail.
-	await endIfStopped(submission, sourceRuns);
+	await finishAndThrowIfStopped(submission, sourceRuns);
 	addEndHints(submission, sourceRuns);
 	for (const sourceRun of sourceRuns) await disableMissing(sourceRun);
 }
@@ -233,9 +233,12 @@ async function storeOrPlan(sourceRun: SourceRun): Promise<void> {
  *
  * @throws the error of the failed document
  */
-async function endIfStopped(submission: Submission, sourceRuns: SourceRun[]): Promise<void> {
+async function finishAndThrowIfStopped(
+	submission: Submission,
+	sourceRuns: SourceRun[],
+): Promise<void> {
 	const { stoppedBy } = submission;
 	if (!stoppedBy) return;
-	for (const sourceRun of sourceRuns) await sourceRun.stop();
+	for (const sourceRun of sourceRuns) await sourceRun.finishAfterFailure();
 	throw stopError(submission, stoppedBy);
 }

@@ -43,7 +43,7 @@ export async function executeFindChanges({ items }: Execution): Promise<INodeExe
 	const settings = readFindChangesSettings(first);
 	if (settings.mirrors)
 		throwIfInLoop(first, 'whatIsGone', 'Disable It: the Items Are the Whole Source', 'Leave It');
-	throwIfFixedVersion(first, LISTED_VERSION, items.length);
+	throwIfFixedVersion(first, LISTED_VERSION_PARAMETER, items.length);
 	const submission = new Submission(
 		first,
 		adjustedToLinkedNodes(first, settings),
@@ -58,18 +58,18 @@ export async function executeFindChanges({ items }: Execution): Promise<INodeExe
 	addMirroredHint(submission);
 	if (submission.sourceError) throw withHints(submission, submission.sourceError);
 	submission.addCountedHint(sumBy(sourceRuns, 'comparison.unversioned'), UNVERSIONED);
-	addVersionHints(submission, sourceRuns, LISTED_VERSION, THEY_PASS);
+	addVersionHints(submission, sourceRuns, LISTED_VERSION_PARAMETER, THEY_PASS);
 	addHints(first.context, hintsOf(submission));
 	return settings.dryRun ? outputItems(submission) : changedItems(submission);
 }
 
-/** Reads the settings. Find Changes has no fields for `remembers`, `process` and `simplify`. */
+/** Reads the settings. Find Changes has no fields for `remembers`, `startsProcessing` and `simplify`. */
 function readFindChangesSettings(first: Item): SubmitSettings {
 	const { whatIsGone } = first.settings(findChangesParameters);
 	return {
 		...readSubmitSettings(first),
 		remembers: true,
-		process: undefined,
+		startsProcessing: undefined,
 		mirrors: whatIsGone === 'disable',
 		simplify: true,
 	};
@@ -89,7 +89,7 @@ function changedItems({ first, tally }: Submission): INodeExecutionData[] {
 }
 
 /** The field of Find Changes for the version. */
-const LISTED_VERSION = 'documentVersion';
+const LISTED_VERSION_PARAMETER = 'documentVersion';
 
 const NO_TOOL =
 	'Find Changes passes items on to the next node, which the tool of an agent does not have';
@@ -101,9 +101,10 @@ const UNVERSIONED =
 function readListedDocument(item: Item): InputDocument[] {
 	const readKey = () => keyOf(item, 'documentKey');
 	return readOrRejectWithKey(item, readKey, () => {
-		const version = readVersion(item, LISTED_VERSION);
-		const lacksVersion = version === undefined && wantsVersion(item, LISTED_VERSION);
-		return [{ record: {}, key: readKey(), version, lacksVersion }];
+		const version = readVersion(item, LISTED_VERSION_PARAMETER);
+		const lacksExpectedVersion =
+			version === undefined && wantsVersion(item, LISTED_VERSION_PARAMETER);
+		return [{ record: {}, key: readKey(), version, lacksExpectedVersion }];
 	});
 }
 

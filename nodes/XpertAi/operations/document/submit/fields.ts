@@ -65,7 +65,7 @@ const documentVersionField = textField(
 	{ placeholder: 'e.g. updated_at' },
 );
 
-/** Settings of documents whose records the node builds (see `MADE`). */
+/** Settings of documents whose records the node builds (see `SOURCES_WITHOUT_RECORDS`). */
 const recordSettings: INodeProperties[] = [
 	...parserFields,
 	textField('folder', 'Folder', 'Made if missing. Left empty, the document leaves its folder.', {
@@ -170,9 +170,9 @@ const shownFor = (sources: DocumentsFrom[], fields: INodeProperties[], path = 's
 	displayedIf({ show: { [path]: sources } }, fields);
 
 /** Choices of "Documents From" for which the node builds the document records. */
-const MADE: DocumentsFrom[] = ['text', 'files', 'addresses'];
+const SOURCES_WITHOUT_RECORDS: DocumentsFrom[] = ['text', 'files', 'addresses'];
 /** Choices of "Documents From" whose items contain document records. */
-const WHOLE: DocumentsFrom[] = ['fields', 'json', 'records'];
+const SOURCES_WITH_RECORDS: DocumentsFrom[] = ['fields', 'json', 'records'];
 
 export const documentSettingsField = groupField(
 	'documentSettings',
@@ -181,9 +181,9 @@ export const documentSettingsField = groupField(
 	{
 		placeholder: 'Add setting',
 		options: inPanelOrder([
-			...shownFor(MADE, recordSettings, '/source'),
+			...shownFor(SOURCES_WITHOUT_RECORDS, recordSettings, '/source'),
 			...shownFor(['files'], [folderFromDirectory], '/source'),
-			...shownFor([...MADE, 'fields'], [documentVersion], '/source'),
+			...shownFor([...SOURCES_WITHOUT_RECORDS, 'fields'], [documentVersion], '/source'),
 			...shownFor(['json', 'records'], [documentVersionField], '/source'),
 		]),
 	},
@@ -319,12 +319,12 @@ export const submitFields: INodeProperties[] = [
 	...shownFor(['fields'], [documentFieldsParameter]),
 	...shownFor(['json'], [jsonBody]),
 	...shownFor(['records'], [binaryNameField('the file of documents'), textInRecord]),
-	...shownFor(MADE, [documentName]),
-	...shownFor([...MADE, 'fields'], [documentKey]),
+	...shownFor(SOURCES_WITHOUT_RECORDS, [documentName]),
+	...shownFor([...SOURCES_WITHOUT_RECORDS, 'fields'], [documentKey]),
 	...shownFor(['json', 'records'], [documentKeyField]),
 	mode,
 	sourceName,
-	...shownFor(WHOLE, simplifyFields),
+	...shownFor(SOURCES_WITH_RECORDS, simplifyFields),
 	documentSettingsField,
 	submitOptions,
 	submitTuning,

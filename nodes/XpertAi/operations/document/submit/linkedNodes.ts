@@ -14,9 +14,9 @@ import { canonicalKey } from '../../../payloads/identity';
 
 type LinkedOperation = 'findChanges' | 'submit';
 
-type Parameters = Pick<INode, 'parameters'>;
+type NodeWithParameters = Pick<INode, 'parameters'>;
 
-interface LinkedNode extends Parameters {
+interface LinkedNode extends NodeWithParameters {
 	name: string;
 }
 
@@ -34,19 +34,23 @@ type SourceField = (typeof SOURCE_FIELDS)[number];
 const WITH_PARAMETERS = { includeNodeParameters: true };
 
 /** Returns the value of a field as the nodes use it; undefined if the field is an expression. */
-function fixedValue({ parameters }: Parameters, name: SourceField): string | undefined {
+function fixedValue({ parameters }: NodeWithParameters, name: SourceField): string | undefined {
 	const given = givenFor({ parameters }, name) ?? '';
 	if (isExpression(given)) return undefined;
 	return canonicalKey(String(name === 'knowledgebaseId' ? idFromInput(given) : given));
 }
 
 /** Whether a field has different values in two nodes. False if it is an expression in one of them. */
-export function differsIn(name: SourceField, one: Parameters, other: Parameters): boolean {
+export function differsIn(
+	name: SourceField,
+	one: NodeWithParameters,
+	other: NodeWithParameters,
+): boolean {
 	const values = [one, other].map((node) => fixedValue(node, name));
 	return !values.includes(undefined) && values[0] !== values[1];
 }
 
-const differences = (one: Parameters, other: Parameters): SourceField[] =>
+const differences = (one: NodeWithParameters, other: NodeWithParameters): SourceField[] =>
 	SOURCE_FIELDS.filter((name) => differsIn(name, one, other));
 
 /**
@@ -121,14 +125,14 @@ function itemCounts(context: IExecuteFunctions, name: string): number[] {
 }
 
 /** Whether two nodes certainly have the same source. */
-const haveOneSource = (one: Parameters, other: Parameters) =>
+const haveOneSource = (one: NodeWithParameters, other: NodeWithParameters) =>
 	SOURCE_FIELDS.every((name) => {
 		const value = fixedValue(one, name);
 		return value !== undefined && value === fixedValue(other, name);
 	});
 
 /** Whether a node disables documents that are missing from its items. */
-const mirrorsItems = ({ parameters }: Parameters) =>
+const mirrorsItems = ({ parameters }: NodeWithParameters) =>
 	parameters.operation === 'submit'
 		? parameters.mode === 'mirror' && get(parameters, 'options.dryRun') !== true
 		: parameters.operation === 'findChanges' && parameters.whatIsGone === 'disable';

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import type { ItemError } from '../../../execution/apiError';
 import type { Item } from '../../../execution/item';
 import type { Fact } from '../../../ingest/facts';
-import type { DocumentName } from '../../../ingest/memory';
+import type { DocumentNameAndKey } from '../../../ingest/memory';
 import type { PlannedStanding } from '../../../ingest/compareDocuments';
 import type { LastState } from '../../../ingest/statuses';
 
@@ -42,9 +42,9 @@ export interface DocumentReport {
 	id?: string;
 	outcome?: OutcomeName;
 	/** Whether `SourceContents.reports` keeps this object to the end of the run. */
-	isTracked?: boolean;
+	isKeptToEnd?: boolean;
 	/** Whether the node uploads a file for the document. */
-	isUploaded?: boolean;
+	hasFileToUpload?: boolean;
 	/** Whether the node removed U+0000 from the record. */
 	hadNul?: boolean;
 	/** Whether a later document of the run has the same key or ID. */
@@ -67,7 +67,7 @@ export interface DocumentReport {
 export type SubmitFact =
 	| Exclude<Fact<DocumentReport>, { outcome: 'processed' }>
 	/**
-	 * If `report` is unset, this run has stored the document, and does not track it (see `DocumentReport.isTracked`). To keep
+	 * If `report` is unset, this run has stored the document, and does not track it (see `DocumentReport.isKeptToEnd`). To keep
 	 * `report` for every document needs too much RAM.
 	 */
 	| { outcome: 'processed'; id: string; lastState: LastState; report?: DocumentReport }
@@ -78,11 +78,11 @@ export type SubmitFact =
 	/** A later document of the run has the same key or ID. */
 	| { outcome: 'replaced'; report: DocumentReport }
 	/** The node disabled a document that is missing from the source. */
-	| ({ outcome: 'disabled'; id: string } & DocumentName)
+	| ({ outcome: 'disabled'; id: string } & DocumentNameAndKey)
 	/** What the next run would do. `report` is unset for a document that is missing from the source. */
 	| ({
 			outcome: 'planned';
 			plan: PlannedStanding;
 			report?: DocumentReport;
 			id: string;
-	  } & DocumentName);
+	  } & DocumentNameAndKey);

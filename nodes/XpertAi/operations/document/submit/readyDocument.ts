@@ -39,24 +39,24 @@ export function hashOf({ bytes, json, record: { fileUrl } }: Document, version?:
  * document's own, or else random. Without a file, `record` keeps no content, because the JSON has it.
  *
  * @param owner the namespace of the key (see `keyNamespace`)
- * @param isTracked whether the report is kept to the end of the run
+ * @param isKeptToEnd whether the report is kept to the end of the run
  */
 export function readyDocument(
 	found: InputDocument,
 	item: Item,
 	{ knowledgebaseId, owner }: Record<'knowledgebaseId' | 'owner', string>,
-	isTracked: boolean,
+	isKeptToEnd: boolean,
 ): Document {
 	const { key, file, hadNul } = found;
 	const fixedId = key === undefined ? found.record.id : derivedId(owner, key);
 	// With a random ID, the request can be repeated without storing the document twice.
 	const id = fixedId || randomUUID();
 	const record = withParentFolder({ ...found.record, id }, knowledgebaseId);
-	const isUploaded = file !== undefined;
+	const hasFileToUpload = file !== undefined;
 	// An ID that is not a UUID is not stable either, because the server may replace it.
 	const lacksStableId = key === undefined && !isUuid(fixedId ?? '');
 	const name = record.name ?? undefined;
-	const report: DocumentReport = { item, name, key, id, hadNul, isUploaded, isTracked };
+	const report: DocumentReport = { item, name, key, id, hadNul, hasFileToUpload, isKeptToEnd };
 	const json = jsonWithId(found, record, id);
 	const [pages, chunks] = [record.pages, record.chunks].map(withOnlyIds);
 	// The content is in the JSON. A second copy would only need memory. A document with a file keeps its content, because

@@ -15,7 +15,7 @@ import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import type { ItemError } from '../../../execution/apiError';
 import { type OutputFormat, rawOutput } from '../../../execution/outputs';
-import { reportedError, processingAdvice } from './documentErrors';
+import { errorToReport, processingAdvice } from './documentErrors';
 import { type DocumentReport, OUTCOMES, PLANS } from './outcomes';
 import type { Submission } from './submission';
 import { INPUT_HINTS, type Tally } from './tally';
@@ -41,17 +41,20 @@ const CONTINUE_HINT =
 /** Maximum number of reasons, and of pieces of advice, in one message. */
 const MAX_REASONS = 3;
 
-const firstOf = (texts: string[]) => [...new Set(texts)].slice(0, MAX_REASONS);
+const firstDistinctTexts = (texts: string[]) => [...new Set(texts)].slice(0, MAX_REASONS);
 
 /** Choices of "Documents From" for which each item is one document. */
 const ONE_IN_ITEM: unknown[] = ['text', 'files', 'addresses', 'fields'];
 
 /** The output item or error item of a document. Empty for a document without an outcome or plan. */
-export function documentItem(report: DocumentReport, output: OutputFormat): INodeExecutionData[] {
+export function documentOutputItems(
+	report: DocumentReport,
+	output: OutputFormat,
+): INodeExecutionData[] {
 	const { item, outcome, plan, lastState, record } = report;
 	if (!outcome && !plan) return [];
 	const facts = factsOf(report);
-	const error = reportedError(report);
+	const error = errorToReport(report);
 	if (error) {
 		if (outcome === 'unknown') error.message = `${error.message}. ${MAY_BE_STORED}`;
 		return [item.failureOutput(error, facts)];
@@ -98,12 +101,12 @@ export function outputItems(submission: Submission, seconds = 0): INodeExecution
 	const { counts, failed, missing, reports, plans, sourceErrors, requests } = submission.tally;
 	if (settings.output !== 'summary')
 		return [
-			...sortBy(reports, 'item.index').flatMap((one) => documentItem(one, settings)),
+			...sortBy(reports, 'item.index').flatMap((one) => documentOutputItems(one, settings)),
 			...sourceErrors.map((error) => first.failureOutput(error)),
 			...missing.map((json) => first.output(json)),
 		];
 	const { dryRun } = settings;
-	const notes = [...hintsInWords(submission), ...notFoundHint(submission)];
+	const notes = [...hintsInWords(submission), ...unfindableHints(submission)];
 	const json = {
 		...(dryRun ? { ...plans, rejected: counts.rejected, plan: summaryLine(submission) } : counts),
 		...(notes.length > 0 && { notes }),
@@ -119,7 +122,7 @@ export function hintsOf(submission: Submission): string[] {
 	return [
 		summaryLine(submission),
 		...hintsInWords(submission),
-		...notFoundHint(submission),
+		...unfindableHints(submission),
 		...compact([
 			...replacedHints(submission),
 			...inputHintsInWords(submission.tally),
@@ -210,7 +213,7 @@ function notFoundInWords({ tally }: Submission): string {
 }
 
 /** The hint about stored documents that assistants cannot find. May name the cause for one document. */
-function notFoundHint(submission: Submission): string[] {
+function unfindableHints(submission: Submission): string[] {
 	const { counts, failed, processingFailed } = submission.tally;
 	if (processingFailed === 0) return [];
 	// If documents were not sent, `addEndHints` may already have added a hint with the same cause.
@@ -222,7 +225,7 @@ function notFoundHint(submission: Submission): string[] {
 export function stopError(submission: Submission, stopped: DocumentReport): ItemError {
 	const { counts, inputHints, failed } = submission.tally;
 	const { item } = stopped;
-	const error = reportedError(stopped) ?? item.operationError('A document was not stored');
+	const error = errorToReport(stopped) ?? item.operationError('A document was not stored');
 	// `failed` also has stored documents whose processing failed. They are left out here.
 	const names = failed.flatMap(({ name, outcome }) => {
 		if (name === undefined || outcome === 'stored') return [];
@@ -236,7 +239,7 @@ export function stopError(submission: Submission, stopped: DocumentReport): Item
 	error.description = sentences(
 		error.description,
 		names.length > 0 && `Failed: ${someNames(names)}`,
-		new Set(reasons).size > 1 && `Reasons: ${firstOf(reasons).join('; ')}`,
+		new Set(reasons).size > 1 && `Reasons: ${firstDistinctTexts(reasons).join('; ')}`,
 		...hintsInWords(submission),
 		inputHints.withoutStableId > 0 && SECOND_RUN,
 		hasOthers && !stopped.affectsAll && CONTINUE_HINT,
@@ -251,8 +254,8 @@ export function processingError(submission: Submission): ItemError {
 	return submission.first.operationError(
 		`${notFoundInWords(submission)}: ${someNames(names)}`,
 		sentences(
-			...firstOf(failed.map(({ reason }) => reason)),
-			...firstOf(failed.map(({ reason, name }) => processingAdvice(reason, name))),
+			...firstDistinctTexts(failed.map(({ reason }) => reason)),
+			...firstDistinctTexts(failed.map(({ reason, name }) => processingAdvice(reason, name))),
 			...hintsInWords(submission),
 			inWords(submission.tally.counts),
 			submission.tally.processingFailed < submission.tally.counts.documents && CONTINUE_HINT,

@@ -9,10 +9,10 @@ import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import type { OutputFormat } from '../../../execution/outputs';
 import { Reader } from '../../../execution/reader';
-import { timeoutSchema } from '../../../execution/runOperation';
+import { timeoutSecondsSchema } from '../../../execution/runOperation';
 import type { MemoryPlace } from '../../../ingest/memory';
 import { derivedId } from '../../../payloads/ids';
-import { finite, wholeNumber } from '../../../payloads/schemas';
+import { finite, positiveInteger } from '../../../payloads/schemas';
 import { buildPath } from '../../../transport/api';
 import { call, type Call, OutageBudget, type RetryLimits } from '../../../transport/call';
 import { MINUTE_MS, systemClock } from '../../../transport/clock';
@@ -36,14 +36,14 @@ export const submitParameters = z.object({
 		waitMinutes: minutes,
 	}),
 	tuning: z.object({
-		batchSize: wholeNumber,
+		batchSize: positiveInteger,
 		batchMegabytes: finite.positive(),
-		concurrency: wholeNumber,
+		concurrency: positiveInteger,
 		forgetDamage: z.boolean(),
 		retryMinutes: minutes,
 		/** The run stops sending after this number of consecutive failures with the same reason. 0 means no limit. */
 		stopAfterFailures: finite.int().min(0),
-		timeout: timeoutSchema,
+		timeout: timeoutSecondsSchema,
 	}),
 });
 
@@ -79,9 +79,9 @@ export function sameSettingsCheck(first: Item, schema: AnyZodObject): (item: Ite
 /** The settings of a run of Submit or Find Changes, from the parameters of the first item. */
 export interface SubmitSettings
 	extends OutputFormat,
-		Omit<ReturnType<typeof readSubmitSettings>, 'process'> {
+		Omit<ReturnType<typeof readSubmitSettings>, 'startsProcessing'> {
 	/** Whether the server processes stored documents. Find Changes has no such setting, and uses that of the last run. */
-	process?: boolean;
+	startsProcessing?: boolean;
 	/** A hint: a linked node has another source, or another node mirrors the same one (see `adjustedToLinkedNodes`). */
 	linkedNodesHint?: string;
 }
@@ -115,7 +115,7 @@ export function readSubmitSettings(item: Item) {
 			maxElapsedMs: retryMinutes * MINUTE_MS,
 		},
 		timeoutMs: timeout * 1000,
-		process: afterStoring !== 'nothing',
+		startsProcessing: afterStoring !== 'nothing',
 		waitMs: afterStoring === 'wait' ? waitMinutes * MINUTE_MS : undefined,
 	};
 }

@@ -88,11 +88,11 @@ export class SourceComparison {
 	/** Makes the options of `compareDocuments` from the memory and the settings. */
 	private get options() {
 		const { memory, submission } = this.compared;
-		const { process, remembers, resendAll } = submission.settings;
+		const { startsProcessing, remembers, resendAll } = submission.settings;
 		return {
 			memory: memory.known,
-			mustBeProcessed: process ?? !memory.onlyStored,
-			onlyStored: memory.onlyStored,
+			mustBeProcessed: startsProcessing ?? !memory.lastRunOnlyStored,
+			lastRunOnlyStored: memory.lastRunOnlyStored,
 			resends: resendAll || !remembers,
 			statusesOf: async (ids: string[]) => await this.statusesOf(ids),
 		};
@@ -119,13 +119,13 @@ export class SourceComparison {
 		// The first documents are not counted in `unversioned`: the memory is new, so it knows none of them.
 		yield held;
 		for await (const group of documents) {
-			this.unversioned += group.filter((document) => this.isUnversioned(document)).length;
+			this.unversioned += group.filter((document) => this.lacksStoredVersion(document)).length;
 			yield group;
 		}
 	}
 
 	/** Whether a document has a version, but was stored without it. */
-	private isUnversioned({ contentHash = '', id }: Document): boolean {
+	private lacksStoredVersion({ contentHash = '', id }: Document): boolean {
 		const { known } = this.compared.memory;
 		return contentHash.startsWith(MARKS.version) && known.hasMark(id, MARKS.content);
 	}

@@ -4,7 +4,7 @@ import { NodeOperationError } from 'n8n-workflow';
 import type { Item } from '../../../execution/item';
 import type { Fact } from '../../../ingest/facts';
 import { SeenDocuments } from '../../../ingest/seenDocuments';
-import { isRejection } from '../../../transport/failure';
+import { isInputRejected } from '../../../transport/failure';
 import { type DocumentReport, OUTCOME_NAMES } from './outcomes';
 import type { Document } from './readyDocument';
 import type { Submission } from './submission';
@@ -26,7 +26,7 @@ export class SourceContents {
 	readonly seen = new SeenDocuments(SEEN_STATES);
 	/**
 	 * The report of the latest document with each ID, by ID in lower case. To save memory, `release` removes a report
-	 * that is not needed to the end of the run (see `DocumentReport.isTracked`).
+	 * that is not needed to the end of the run (see `DocumentReport.isKeptToEnd`).
 	 */
 	readonly reports = new Map<string, DocumentReport>();
 	/**
@@ -79,7 +79,7 @@ export class SourceContents {
 	 * for a tracked document, or if a later document has replaced this one.
 	 */
 	release(id: string, report: DocumentReport): void {
-		if (report.isTracked || report.isReplaced) return;
+		if (report.isKeptToEnd || report.isReplaced) return;
 		this.reports.delete(id.toLowerCase());
 		if (this.seen.has(id)) this.seen.set(id, report.outcome ?? 'listed');
 	}
@@ -95,7 +95,7 @@ export class SourceContents {
 	 * Counts a failure in `gaps` if the failure leaves open which document the source contains, or what is stored:
 	 * - The outcome is unknown, or the document was not sent.
 	 * - The document could not be read, for another reason than an invalid input.
-	 * - The document was rejected, unless the server rejected its content (see `isRejection`) with a reason, and the
+	 * - The document was rejected, unless the server rejected its content (see `isInputRejected`) with a reason, and the
 	 *   document has a stable ID.
 	 */
 	countIfGap(fact: Fact<DocumentReport>): void {
@@ -105,7 +105,7 @@ export class SourceContents {
 			(fact.outcome === 'unreadable' && !(fact.error instanceof NodeOperationError)) ||
 			(fact.outcome === 'rejected' &&
 				(fact.document.lacksStableId ||
-					!isRejection(fact.failure) ||
+					!isInputRejected(fact.failure) ||
 					fact.failure.reason === undefined));
 		if (isGap) this.gaps += 1;
 	}

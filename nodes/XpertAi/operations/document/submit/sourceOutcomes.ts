@@ -21,7 +21,7 @@ const NOT_OF_THIS_SOURCE =
 	'already on the server under their keys: not stored by this source, or disabled since.';
 
 /** The name and key of a document, as the memory stores them. */
-const nameOrKey = ({ record: { name }, key }: Document) => (name ? { name, key } : { key });
+const nameAndKey = ({ record: { name }, key }: Document) => (name ? { name, key } : { key });
 
 /**
  * Records what becomes of the documents of a source: in the tally of the run, in the memory, and as content of the
@@ -78,13 +78,13 @@ export class SourceOutcomes {
 		const { contentHash = '', id, lacksStableId, record, report } = document;
 		const memory = this.memoryFor(document);
 		if (lacksStableId) this.contents.withoutStableId += 1;
-		if (memory?.recordStored(id, contentHash, nameOrKey(document))) this.addReplacedHints(fact);
+		if (memory?.recordStored(id, contentHash, nameAndKey(document))) this.addReplacedHints(fact);
 		// A disabled document needs no processing, because assistants must not find it.
 		if (record.disabled) return memory?.known.markProcessed(id);
 		// Uses the ID in the answer, because the server may keep an earlier ID of the document.
 		const { id: storedId } = itemJson(storedRecord);
 		// The report of a file is kept until its processing ends, because the advice about a failure needs the file name.
-		const isReportKept = report.isTracked || report.isUploaded;
+		const isReportKept = report.isKeptToEnd || report.hasFileToUpload;
 		this.startProcessing(String(storedId), isReportKept ? report : undefined);
 	}
 
@@ -103,7 +103,7 @@ export class SourceOutcomes {
 
 	private handleUnchanged(document: Document, status?: ProcessingStatus): void {
 		const { id, report } = document;
-		this.memoryFor(document)?.names.add(id, nameOrKey(document));
+		this.memoryFor(document)?.names.addIfUnnamed(id, nameAndKey(document));
 		const state = processingState(status);
 		// Follows a document that is still in process, and starts one whose processing never began. Without a status,
 		// storing was enough, or the status could not be read.

@@ -9,7 +9,7 @@ import { type Document, hashOf, readyDocument } from './readyDocument';
 import { keyNamespace } from './settings';
 import type { SourceContents } from './sourceContents';
 import type { SourceOutcomes } from './sourceOutcomes';
-import { type InputDocument, rejectedKeys, type ItemDocuments } from './sources/inputDocument';
+import { type InputDocument, keyByRejection, type ItemDocuments } from './sources/inputDocument';
 import type { Submission } from './submission';
 import { addRowKeys } from './tally';
 
@@ -83,14 +83,14 @@ export class SourceReader {
 		const found = documents ?? submission.read(item);
 		if (Array.isArray(found)) {
 			for (const one of found)
-				if (await this.addTo(group, one, item, isHashed)) yield group.splice(0);
+				if (await this.addAndCheckIfFull(group, one, item, isHashed)) yield group.splice(0);
 			return;
 		}
 		let isEmpty = true;
 		for await (const records of found)
 			for (const record of records) {
 				isEmpty = false;
-				if (await this.addTo(group, record, item, isHashed)) yield group.splice(0);
+				if (await this.addAndCheckIfFull(group, record, item, isHashed)) yield group.splice(0);
 				// The rest of the file is not read.
 				if (submission.stoppedBy) return;
 			}
@@ -104,7 +104,7 @@ export class SourceReader {
 	 *
 	 * @returns whether to pass on the group now
 	 */
-	private async addTo(
+	private async addAndCheckIfFull(
 		group: Document[],
 		found: InputDocument | ItemError,
 		item: Item,
@@ -114,7 +114,7 @@ export class SourceReader {
 			this.handleUnread(item, found);
 			return false;
 		}
-		const document = this.recordRead(found, item);
+		const document = this.prepareDocument(found, item);
 		if (!document) return false;
 		if (isHashed) document.contentHash = hashOf(document, found.version);
 		if (!document.file || (await this.addFileToHash(document))) group.push(document);
@@ -127,10 +127,10 @@ export class SourceReader {
 	 *
 	 * @returns undefined if sending has stopped. Then the document is reported as not sent.
 	 */
-	private recordRead(found: InputDocument, item: Item): Document | undefined {
+	private prepareDocument(found: InputDocument, item: Item): Document | undefined {
 		const { submission } = this;
-		const isTracked = submission.settings.output !== 'summary';
-		const document = readyDocument(found, item, this.place, isTracked);
+		const isKeptToEnd = submission.settings.output !== 'summary';
+		const document = readyDocument(found, item, this.place, isKeptToEnd);
 		const { unusedColumns } = found;
 		submission.add({ outcome: 'read', report: document.report, unusedColumns });
 		addRowKeys(submission.tally, found.metadataRowKeys);
@@ -144,8 +144,8 @@ export class SourceReader {
 		return document;
 	}
 
-	private countVersion({ lacksVersion, version }: InputDocument): void {
-		if (lacksVersion) this.versionless += 1;
+	private countVersion({ lacksExpectedVersion, version }: InputDocument): void {
+		if (lacksExpectedVersion) this.versionless += 1;
 		if (version === undefined) return;
 		this.versioned += 1;
 		if (this.versions.size < 2) this.versions.add(version);
@@ -175,7 +175,7 @@ export class SourceReader {
 
 	/** Records a document that could not be read. If its key is known, the document counts as present in the source. */
 	private handleUnread(item: Item, caught: unknown): void {
-		const key = isObject(caught) ? rejectedKeys.get(caught) : undefined;
+		const key = isObject(caught) ? keyByRejection.get(caught) : undefined;
 		if (key === undefined) this.contents.gaps += 1;
 		else this.contents.recordSeenAs(derivedId(this.place.owner, key), 'unreadable');
 		this.submission.addFailedItem(item, caught);

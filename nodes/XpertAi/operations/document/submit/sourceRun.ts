@@ -45,7 +45,8 @@ export class SourceRun {
 	) {
 		const { settings } = submission;
 		this.memoryRoutes = this.newRoutes();
-		if (settings.process) this.processing = new Processing(this.newRoutes(), settings.waitMs);
+		if (settings.startsProcessing)
+			this.processing = new Processing(this.newRoutes(), settings.waitMs);
 		const contents = new SourceContents(submission, item);
 		const outcomes = new SourceOutcomes(submission, source.sourceName, contents, this.processing);
 		this.contents = contents;
@@ -121,7 +122,7 @@ export class SourceRun {
 	}
 
 	/** Ends the work on this source after a failure. Starts the processing of the remaining stored documents. */
-	async stop(): Promise<void> {
+	async finishAfterFailure(): Promise<void> {
 		await this.processing?.startRemaining();
 		this.outcomes.handleEnded();
 		this.outcomes.reportStartedNowAsUnchanged();
@@ -189,7 +190,7 @@ export class SourceRun {
 	newMemory(): SourceMemory {
 		const { first, settings, signal } = this.submission;
 		const { context } = first;
-		const { forgetDamage: forgetLost, process: startsProcessing } = settings;
+		const { forgetDamage: forgetLost, startsProcessing } = settings;
 		const place = memoryPlaceOf(this.knowledgebaseId, this.source, context);
 		const { name } = context.getWorkflow();
 		const by = `execution ${context.getExecutionId()}${name ? ` of "${name}"` : ''}`;

@@ -128,7 +128,7 @@ function countOutcome({ counts }: Tally, report: DocumentReport, outcome: Outcom
 }
 
 /** Moves a document from one count to another. Updates `report`. */
-function recount(
+function moveCount(
 	{ counts }: Tally,
 	from: OutcomeName,
 	to: OutcomeName,
@@ -202,7 +202,7 @@ function addReplaced(tally: Tally, report: DocumentReport): void {
 	replaced.count += 1;
 	if (replaced.names.length < MAX_REPLACED_NAMED) replaced.names.push(name ?? key ?? id);
 	report.isReplaced = true;
-	if (isOnServer(report.outcome)) recount(tally, report.outcome, 'replaced', report);
+	if (isOnServer(report.outcome)) moveCount(tally, report.outcome, 'replaced', report);
 }
 
 /**
@@ -257,7 +257,7 @@ type FailedRequest = Extract<DocumentFact<DocumentReport>, { failure: Failure }>
 /** Adds the processing state of a stored document to the tally. */
 function addProcessed(tally: Tally, id: string, end: LastState, report?: DocumentReport): void {
 	if (end.state === 'finish' && (!report || report.outcome === 'stored'))
-		recount(tally, 'stored', 'found', report);
+		moveCount(tally, 'stored', 'found', report);
 	if (report && isOnServer(report.outcome)) report.lastState = end;
 	const reason = unfindableReason(end);
 	if (reason === undefined) return;

@@ -3,7 +3,12 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { FieldValues } from '../../../execution/fields';
 import type { Item } from '../../../execution/item';
-import { type OutputFormat, isInChat, isTool, rawOutput } from '../../../execution/outputs';
+import {
+	type OutputFormat,
+	isInStreamingChat,
+	isTool,
+	rawOutput,
+} from '../../../execution/outputs';
 import type { Completed, Interrupted } from '../../../runs/result';
 import { Citations } from '../../../threads/citations';
 import { stepsOf } from '../../../threads/runEvents';
@@ -84,7 +89,7 @@ function citedText(result: Completed | Interrupted, style: RunOptions['citations
 function listsSources({ item, options }: AnswerRequest): boolean {
 	if (options.include.includes('sources')) return true;
 	if (options.citations !== 'numbers' || options.showInChat === 'hidden') return false;
-	return isInChat(item.context) || !isNil(chatSessionOf(item));
+	return isInStreamingChat(item.context) || !isNil(chatSessionOf(item));
 }
 
 const withoutUndefined = (json: FieldValues) => omitBy(json, isUndefined) as IDataObject;

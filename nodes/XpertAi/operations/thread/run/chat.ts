@@ -1,5 +1,5 @@
 import type { Item } from '../../../execution/item';
-import { isInChat } from '../../../execution/outputs';
+import { isInStreamingChat } from '../../../execution/outputs';
 import { Citations, type CitationStyle } from '../../../threads/citations';
 import type { Listener, Part } from '../../../threads/runEvents';
 import { passagesIn, Sources } from '../../../threads/sources';
@@ -28,7 +28,7 @@ export class Chat implements Listener {
 
 	/** The chat of an item; undefined if n8n does not stream. */
 	static of({ context, index }: Item, style: CitationStyle = 'none'): Chat | undefined {
-		if (!isInChat(context)) return undefined;
+		if (!isInStreamingChat(context)) return undefined;
 		return new Chat((type, content) => context.sendChunk(type, index, content), style);
 	}
 

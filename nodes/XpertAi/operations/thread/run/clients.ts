@@ -1,5 +1,5 @@
 import type { Item } from '../../../execution/item';
-import { timeoutSchema } from '../../../execution/runOperation';
+import { timeoutSecondsSchema } from '../../../execution/runOperation';
 import { type Client, withDeadline } from '../../../runs/client';
 import type { RunFacts } from '../../../runs/result';
 import { SINGLE_LIMITS } from '../../../transport/call';
@@ -21,7 +21,7 @@ export function clientWithDeadline(
 
 /** A client with the timeout that the user has set. The deadline is long enough for all retries of one request. */
 export function clientWithTimeout(item: Item): Client {
-	const timeoutMs = item.setting('tuning.timeout', timeoutSchema) * 1000;
+	const timeoutMs = item.setting('tuning.timeout', timeoutSecondsSchema) * 1000;
 	const { maxTries, maxElapsedMs } = SINGLE_LIMITS;
 	const client = clientWithDeadline(item, maxTries * timeoutMs + maxElapsedMs);
 	return { ...client, send: async (request) => await client.send({ ...request, timeoutMs }) };

@@ -28,7 +28,7 @@ import { runProgress } from './clients';
 import { resultError } from './runErrors';
 import { runHints } from './runHints';
 import { readRunRequest, type RunRequest } from './runRequest';
-import { inThreadQueues } from './threadQueues';
+import { runInThreadQueues } from './threadQueues';
 
 /**
  * Executes Thread: Ask and Wait, Decide, Answer Again and Start Run. Reads all items before it sends anything, so that an
@@ -64,10 +64,10 @@ export async function executeAsking(
 	for (const asked of allAsked) if (isError(asked.request)) recordError(asked, asked.request);
 	const work = allAsked.map((asked) => ({
 		threadId: isError(asked.request) ? undefined : asked.request.threadOrKeyId,
-		run: async (turn: Turn) => await outputOf(asked, turn, recordError),
+		run: async (turn: Turn) => await runItem(asked, turn, recordError),
 	}));
 	const mayGoOn = () => stopError === undefined;
-	const output = compact(await inThreadQueues(work, concurrency ?? 1, mayGoOn));
+	const output = compact(await runInThreadQueues(work, concurrency ?? 1, mayGoOn));
 	if (stopError) throw stopError;
 	addHints(context, [...newConversationHints(allAsked), ...runHints(context, output)]);
 	return output;
@@ -99,13 +99,13 @@ function readAsked(item: Item, then: 'wait' | 'leave', read: () => RunRequest): 
 }
 
 /** Runs one item, and returns its output or its failure. If the failure stops the workflow, the output is discarded. */
-async function outputOf(
+async function runItem(
 	asked: Asked,
 	turn: Turn,
 	recordError: RecordError,
 ): Promise<INodeExecutionData> {
 	const { item, request, failsAsReply, waits } = asked;
-	const chat = waits ? chatOf(item, request) : undefined;
+	const chat = waits ? beginChat(item, request) : undefined;
 	try {
 		// `executeAsking` has recorded this error. It is thrown here, so that the item gets its output below.
 		if (isError(request)) throw request;
@@ -154,7 +154,7 @@ function failureOutput(item: Item, failure: ItemError, failsAsReply: boolean): I
 }
 
 /** The chat for the answer or the error of an item. Undefined if the node shows nothing in a chat. */
-function chatOf(item: Item, request: RunRequest | Error): Chat | undefined {
+function beginChat(item: Item, request: RunRequest | Error): Chat | undefined {
 	const { showInChat, citations } = isError(request)
 		? { showInChat: readShowInChat(item), citations: undefined }
 		: request.options;
@@ -196,9 +196,9 @@ async function executeRun(request: RunRequest, turn: Turn, chat?: Chat): Promise
 
 /** Deletes the conversation created for a run, if the server rejected the run and nothing has run in it. Never throws. */
 async function deleteUnusedConversation(run: Run, { status, failure, reason }: NoAnswer) {
-	const { isNew, threadId, facts } = run;
+	const { isThreadNew, threadId, facts } = run;
 	const isRejected = status === 'failed' && failure?.kind === 'status' && reason === undefined;
-	if (!isNew || !isRejected || facts.conversationId === undefined) return;
+	if (!isThreadNew || !isRejected || facts.conversationId === undefined) return;
 	const { answer: runs } = await listRuns(run, threadId);
 	if (runs?.length === 0) await deleteConversation(run, facts.conversationId);
 }

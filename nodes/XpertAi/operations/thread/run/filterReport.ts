@@ -43,7 +43,7 @@ const TOOL_ERROR = /^Error: (.*?)(?:\n Please fix your mistakes\.)?$/s;
  * @returns undefined if there is nothing to report
  */
 export function filterReport(parts: Part[], hasValues: boolean): FilterReport | undefined {
-	const searches = compact(parts.map(searchIn));
+	const searches = compact(parts.map(searchReport));
 	const reason = map(searches, 'reason').find(isString);
 	const isFiltered = searches.some((search) => FILTERED.includes(search.status));
 	if (!hasValues && !isFiltered && reason === undefined) return undefined;
@@ -58,7 +58,7 @@ export function filterReport(parts: Part[], hasValues: boolean): FilterReport | 
  *
  * @returns undefined if the part is not a search, or if the search has neither a result nor a reason of its failure
  */
-function searchIn({ id, data }: Part): FilterReport | undefined {
+function searchReport({ id, data }: Part): FilterReport | undefined {
 	if (!data) return undefined;
 	const output = data.output ?? data.data;
 	const answer = typeof output === 'string' ? parseAnswer(output) : output;

@@ -165,20 +165,20 @@ const shownFor = (operations: string[], options: INodeProperties[]) =>
 	displayedIf({ show: { '/operation': operations } }, options);
 
 /** Operations that ask the assistant and wait for the answer. */
-const ASKING_OPERATIONS = ['run', 'decide', 'retry'];
+const ASK_AND_WAIT_OPERATIONS = ['run', 'decide', 'retry'];
 /** Operations that ask the assistant, with or without waiting. */
-const SENDING_OPERATIONS = [...ASKING_OPERATIONS, 'start'];
+const SENDING_OPERATIONS = [...ASK_AND_WAIT_OPERATIONS, 'start'];
 /** Operations with a deadline. */
-const WAITING_OPERATIONS = [...SENDING_OPERATIONS, 'waitForRun'];
+const DEADLINE_OPERATIONS = [...SENDING_OPERATIONS, 'waitForRun'];
 /** Operations that output an answer. */
-const ANSWERING_OPERATIONS = [...ASKING_OPERATIONS, 'getRun', 'waitForRun'];
+const ANSWERING_OPERATIONS = [...ASK_AND_WAIT_OPERATIONS, 'getRun', 'waitForRun'];
 
 /** The options of the operations on runs. One shared field keeps the description of the node small. */
 export const runOptions: INodeProperties = optionsField([
 	...shownFor(ANSWERING_OPERATIONS, answerOptions),
-	...shownFor(ASKING_OPERATIONS, deliveryOptions),
-	...shownFor(WAITING_OPERATIONS, [deadline]),
-	...shownFor([...ASKING_OPERATIONS, 'waitForRun'], [whenGivenUp]),
+	...shownFor(ASK_AND_WAIT_OPERATIONS, deliveryOptions),
+	...shownFor(DEADLINE_OPERATIONS, [deadline]),
+	...shownFor([...ASK_AND_WAIT_OPERATIONS, 'waitForRun'], [whenGivenUp]),
 	...shownFor(SENDING_OPERATIONS, [additionalFieldsJson]),
 	...shownFor(['run', 'start'], [attachments, filterValuesField, title]),
 	...shownFor(['decide'], [changedArgumentsField]),
@@ -187,7 +187,7 @@ export const runOptions: INodeProperties = optionsField([
 /** The collection of settings that few users need, for all operations on runs. */
 export const runTuning: INodeProperties = tuningField('Tuning', [
 	concurrency,
-	...shownFor(ASKING_OPERATIONS, [inOneRequest]),
+	...shownFor(ASK_AND_WAIT_OPERATIONS, [inOneRequest]),
 	...shownFor(SENDING_OPERATIONS, [cancelSilent, whenBusy]),
 	...shownFor(['getRun', 'cancelRun'], [timeoutOption()]),
 ]);

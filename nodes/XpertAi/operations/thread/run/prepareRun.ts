@@ -19,8 +19,8 @@ import { resultError, uploadError } from './runErrors';
 import type { RunRequest } from './runRequest';
 
 /** Whether the server lacks the routes for background runs. All items of a connection share this information. */
-const routesOf = memoize<(send: Send) => Run['routes']>(() => ({ areMissing: false }));
-routesOf.cache = new WeakMap();
+const routeSupportOf = memoize<(send: Send) => Run['routes']>(() => ({ areMissing: false }));
+routeSupportOf.cache = new WeakMap();
 
 /**
  * Prepares the run of an item: waits for the turn, opens the conversation, and uploads the files.
@@ -46,12 +46,12 @@ export async function prepareRun(request: RunRequest, turn: Turn): Promise<Run> 
 		facts: { ...thread },
 		body: request.body,
 		intent,
-		isNew: conversationKind === 'new',
+		isThreadNew: conversationKind === 'new',
 		...pick(options, 'whenGivenUp'),
 		...pick(tuning, ['whenBusy', 'inOneRequest']),
 		cancelSilentMs: tuning.cancelSilentMinutes * MINUTE_MS,
-		routes: routesOf(item.connection.send),
-		locks: lockSupportOf(item.connection.account),
+		routes: routeSupportOf(item.connection.send),
+		lockSupport: lockSupportOf(item.connection.account),
 	};
 	const fileContextIds = await uploadAttachments(request, run, files);
 	if (fileContextIds.length === 0) return run;

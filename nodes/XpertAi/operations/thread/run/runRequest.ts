@@ -95,13 +95,13 @@ function readPlace(item: Item, kind: RunKind): RunPlace {
 }
 
 /** Path of the parameter "Changed Arguments". */
-const CHANGES = 'options.changedArguments';
+const CHANGED_ARGUMENTS_PATH = 'options.changedArguments';
 
 /** The parameter that sets each path of the body, for error messages. */
 const FIELD_BY_PATH = {
 	assistant_id: 'assistantId',
 	'input.message.input.input': 'message',
-	'input.patch': CHANGES,
+	'input.patch': CHANGED_ARGUMENTS_PATH,
 	'input.decision.type': 'decision',
 };
 
@@ -142,7 +142,9 @@ function decisionBody(item: Item, values: FieldValues) {
 	const isConfirmed = type === 'confirm';
 	const changes = values.changedArguments ?? {};
 	// The user enters arguments by call ID, but the server expects a list of calls.
-	const byCallId = item.check(changedArguments, changes, { parameter: item.labelOf(CHANGES) });
+	const byCallId = item.check(changedArguments, changes, {
+		parameter: item.labelOf(CHANGED_ARGUMENTS_PATH),
+	});
 	const toolCalls = map(byCallId, (args, id) => ({ id, args }));
 	const patch = isEmpty(toolCalls) || !isConfirmed ? {} : { patch: { toolCalls } };
 	// A rejection must not have a payload. With any payload, even null, the server executes the rejected call.
@@ -186,11 +188,11 @@ const DECISION_BY_ANSWER = new Map([
 ]);
 
 /** Path of the parameter "Values for Filters". */
-const FILTERS = 'options.filterValues';
+const FILTER_VALUES_PATH = 'options.filterValues';
 
 /** Reads the values for filters, by key. Rejects the keys in `MESSAGE_KEYS`. */
 function readFilterValues(item: Item, rows: unknown): FieldValues {
-	const label = item.labelOf(FILTERS);
+	const label = item.labelOf(FILTER_VALUES_PATH);
 	const values = valuesOfRows(item, label, rows, {
 		whenEmpty: () => '',
 		whenMissing: (missing, key) => throwMissingPart(item, rowName(key, label), missing),
@@ -214,11 +216,13 @@ function checkFilterValues(item: Item, body: RunBody, fieldNames: FieldNames, ro
 	const fieldOf = (key: string) => {
 		const path = ['input', 'message', 'input', key];
 		const isAdditional = setsPath(fieldNames.additionalJson, path);
-		return isAdditional ? fieldLabel(path, fieldNames) : rowName(key, item.labelOf(FILTERS));
+		return isAdditional
+			? fieldLabel(path, fieldNames)
+			: rowName(key, item.labelOf(FILTER_VALUES_PATH));
 	};
-	const missingKey = findKey(values, (value) => [value].flat().some(isMissingText));
+	const missingKey = findKey(values, (value) => [value].flat().some(isMissingValueText));
 	if (missingKey !== undefined) {
-		const text = [values[missingKey]].flat().find(isMissingText);
+		const text = [values[missingKey]].flat().find(isMissingValueText);
 		item.throwIssue({ field: fieldOf(missingKey), issue: missingValueIssue(String(text)) });
 	}
 	const mayBeEmpty = keysThatMayBeEmpty(rows as Row[]);
@@ -237,7 +241,7 @@ const keysThatMayBeEmpty = (rows: Row[]) =>
 		.map(({ key }) => String(key).trim());
 
 /** Whether a value is a text that stands for a missing value, such as `undefined`. */
-const isMissingText = (value: unknown) =>
+const isMissingValueText = (value: unknown) =>
 	typeof value === 'string' && missingValueTextIn(value.trim()) !== undefined;
 
 /* With an empty value, some filters match everything. Recorded in `test/recordings/knowledge-filter-5.json`. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'crypto';
 import { groupBy } from 'lodash';
 
 import { forEachConcurrently } from '../../../execution/concurrency';
-import { takeTurn, type Turn } from '../../../runs/turns';
+import { enqueueTurn, type Turn } from '../../../runs/turns';
 
 /** A task, and the thread that it needs. */
 export interface ThreadWork<Result> {
@@ -20,7 +20,7 @@ export interface ThreadWork<Result> {
  * @param goOn returns whether to start more tasks
  * @returns the results in the order of `work`; `undefined` for a task that did not start
  */
-export async function inThreadQueues<Result>(
+export async function runInThreadQueues<Result>(
 	work: Array<ThreadWork<Result>>,
 	concurrency: number,
 	goOn: () => boolean,
@@ -30,7 +30,7 @@ export async function inThreadQueues<Result>(
 	// Take all turns before the first task starts. Otherwise, two calls of this function could wait for each other forever.
 	const queues = Object.entries(groupBy(places, 'threadId')).map(([threadId, queue]) => ({
 		queue,
-		turn: takeTurn(threadId),
+		turn: enqueueTurn(threadId),
 	}));
 	const runQueue = async ({ queue, turn }: (typeof queues)[number]) => {
 		for (const { index } of queue) if (goOn()) results[index] = await work[index]?.run(turn);

@@ -85,7 +85,7 @@ class Scene {
 		Object.assign(work, { until: time.now, crashed: crash });
 		isAlive = !crash;
 		if (isAlive) {
-			expect(await memory.check()).toBeUndefined();
+			expect(await memory.renewLeaseIfOverdue()).toBeUndefined();
 			await memory.close();
 		}
 	}

@@ -89,7 +89,7 @@ describe('the lease of a source', () => {
 		await of(one.take());
 		Object.assign(named('at work') ?? {}, { processMsg: 'Invalid PDF structure' });
 		expect(await of(lease('two').take())).toEqual({ by: 'execution one', since: AT });
-		expect(await of(one.check())).toBeUndefined();
+		expect(await of(one.renewIfOverdue())).toBeUndefined();
 	});
 
 	const held = { lease: { by: 'another', since: AT, ended: false, sent: 0, root: 0 } };
@@ -179,19 +179,19 @@ describe('a run that has not renewed its lease for long', () => {
 		const { one, of, time, requests } = await asleep();
 		requests.length = 0;
 		await time.run(40 * SECOND);
-		expect(await of(one.check())).toBeUndefined();
+		expect(await of(one.renewIfOverdue())).toBeUndefined();
 		expect(requests).toEqual([]);
 		await of(time.wait(10 * SECOND));
-		expect(await of(one.check())).toBeUndefined();
+		expect(await of(one.renewIfOverdue())).toBeUndefined();
 		expect(requests).toEqual(['looks', 'writes at work']);
-		expect(await of(one.check())).toBeUndefined();
+		expect(await of(one.renewIfOverdue())).toBeUndefined();
 		expect(requests).toHaveLength(2);
 	});
 
 	it('sends and releases nothing once another run has taken over', async () => {
 		const { one, lease, of, requests } = await asleep();
 		expect(await of(lease('two').take())).toEqual([]);
-		expect(await of(one.check())).toMatchObject({
+		expect(await of(one.renewIfOverdue())).toMatchObject({
 			failure: {
 				kind: 'unsuccessful',
 				reason: expect.stringMatching(
@@ -201,10 +201,10 @@ describe('a run that has not renewed its lease for long', () => {
 		});
 		expect(one.sendFailure).toBeDefined();
 		requests.length = 0;
-		expect(await of(one.check())).toEqual({ failure: one.sendFailure });
+		expect(await of(one.renewIfOverdue())).toEqual({ failure: one.sendFailure });
 		await of(one.release());
 		expect(requests).toEqual([]);
-		expect(await of(one.check())).toEqual({ failure: one.sendFailure });
+		expect(await of(one.renewIfOverdue())).toEqual({ failure: one.sendFailure });
 	});
 
 	it('does not release a lease that another run has taken', async () => {
@@ -219,7 +219,7 @@ describe('a run that has not renewed its lease for long', () => {
 		const { one, of, time, rows } = await asleep();
 		await of(time.wait(50 * SECOND));
 		rows.clear();
-		expect(await of(one.check())).toMatchObject({ failure: { kind: 'unreadable' } });
+		expect(await of(one.renewIfOverdue())).toMatchObject({ failure: { kind: 'unreadable' } });
 	});
 
 	it.each(['began', 'at work'])(
@@ -230,7 +230,7 @@ describe('a run that has not renewed its lease for long', () => {
 			await of(lease('two').take());
 			const kept = named(word === 'began' ? 'at work' : 'began');
 			Object.assign(kept ?? {}, own);
-			expect(await of(one.check())).toBeUndefined();
+			expect(await of(one.renewIfOverdue())).toBeUndefined();
 			expect(one.sendFailure).toBeUndefined();
 		},
 	);
@@ -239,11 +239,11 @@ describe('a run that has not renewed its lease for long', () => {
 		const { one, of, time, rules } = await asleep();
 		await of(time.wait(50 * SECOND));
 		rules.fails = () => answered(503);
-		expect(await of(one.check())).toMatchObject({ failure: { status: 503 } });
+		expect(await of(one.renewIfOverdue())).toMatchObject({ failure: { status: 503 } });
 		rules.fails = (what) => (what === 'looks' ? undefined : answered(503));
-		expect(await of(one.check())).toMatchObject({ failure: { status: 503 } });
+		expect(await of(one.renewIfOverdue())).toMatchObject({ failure: { status: 503 } });
 		rules.fails = () => undefined;
-		expect(await of(one.check())).toBeUndefined();
-		expect(await of(one.check())).toBeUndefined();
+		expect(await of(one.renewIfOverdue())).toBeUndefined();
+		expect(await of(one.renewIfOverdue())).toBeUndefined();
 	});
 });

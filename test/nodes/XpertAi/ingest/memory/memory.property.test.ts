@@ -100,7 +100,7 @@ class Working {
 	private skips(key: string, content = ''): boolean {
 		const { known, names } = this.memory;
 		if (!known.hasContent(idOf(key), content)) return false;
-		names.add(idOf(key), called(key));
+		names.addIfUnnamed(idOf(key), called(key));
 		this.sent.add(idOf(key));
 		return true;
 	}

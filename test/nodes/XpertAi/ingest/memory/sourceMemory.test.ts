@@ -70,13 +70,13 @@ describe('a source that was stored', () => {
 	it('is known in the next run with its contents, and whether it was only stored', async () => {
 		const server = new Knowledgebase();
 		await night(server, IDS);
-		for (const onlyStored of [false, true]) {
+		for (const lastRunOnlyStored of [false, true]) {
 			const next = await open(server.routes(), { startsProcessing: false });
 			expect([next.knownCountBefore, next.known.hasContent(A, 'copy #1')]).toEqual([
 				IDS.length,
 				true,
 			]);
-			expect(next.onlyStored).toBe(onlyStored);
+			expect(next.lastRunOnlyStored).toBe(lastRunOnlyStored);
 			await next.close();
 		}
 	});
@@ -524,7 +524,7 @@ describe('a run that may not send', () => {
 		const memory = await open(server.routes(), { clock: { ...virtualTime(), sleep } });
 		expect([memory.holder?.by, memory.isUsable]).toEqual(['execution 7', false]);
 		expect(memory.sendFailure?.reason).toMatch(/is at work: execution 7, since 2026/);
-		for (const kept of [await memory.journalDisabling([A]), await memory.check()])
+		for (const kept of [await memory.journalDisabling([A]), await memory.renewLeaseIfOverdue()])
 			expect(kept).toBe(memory.sendFailure);
 		expect(await memory.journalBatch(new Map([[A, 'copy #1']]))).toEqual({
 			failure: memory.sendFailure,

@@ -16,10 +16,10 @@ import { detectFormat, fileType, type FileType } from './fileType';
 import type { InputDocument } from './inputDocument';
 import { readyRecord } from './readyRecord';
 
-type Named = DocumentRecord & { name: string };
+type NamedRecord = DocumentRecord & { name: string };
 
 /** Makes a document whose text is uploaded as a file. */
-export function textDocument(item: Item, given: Named, text: string): InputDocument {
+export function textDocument(item: Item, given: NamedRecord, text: string): InputDocument {
 	// Plain text is valid Markdown.
 	const extension = isHtml(text) ? 'html' : 'md';
 	const named = fileType(given.name, given.mimeType ?? DOCUMENT_MIME_TYPES[extension], given.type);
@@ -33,7 +33,7 @@ export function textDocument(item: Item, given: Named, text: string): InputDocum
 }
 
 /** Makes a document from a binary field. Text is converted to UTF-8, the only encoding that servers read. */
-export function binaryDocument(item: Item, given: Named, field: BinaryField): InputDocument {
+export function binaryDocument(item: Item, given: NamedRecord, field: BinaryField): InputDocument {
 	const named = fileType(given.name, given.mimeType ?? field.binary.mimeType, given.type);
 	let reading: ReturnType<typeof readBinary> | undefined;
 	// A run may call this twice: for the hash, and for the upload. The second call gets the same result. Content that was
@@ -51,7 +51,7 @@ export function binaryDocument(item: Item, given: Named, field: BinaryField): In
  */
 async function readBinary(
 	item: Item,
-	given: Named,
+	given: NamedRecord,
 	field: BinaryField,
 	named: FileType,
 	digest?: Hash,
@@ -74,7 +74,7 @@ async function readBinary(
 }
 
 /** The type of a file by its content, if the user entered neither a type nor a MIME type. */
-function typeByContent(given: Named, named: FileType, detected?: string): FileType {
+function typeByContent(given: NamedRecord, named: FileType, detected?: string): FileType {
 	const isByHand = given.type ?? given.mimeType;
 	if (isByHand || detected === undefined || detected === named.extension) return named;
 	return fileType(`${given.name}.${detected}`);

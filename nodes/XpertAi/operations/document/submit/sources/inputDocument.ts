@@ -17,7 +17,7 @@ export interface InputDocument {
 	/** A text that changes with the document. Runs compare this text instead of the content. */
 	version?: string;
 	/** Whether the document has no version, although the user filled in its field. */
-	lacksVersion?: boolean;
+	lacksExpectedVersion?: boolean;
 	/** Number of metadata values that were left out, because a part of their expression is missing. */
 	missingMetadata?: number;
 	/**
@@ -34,13 +34,13 @@ export interface InputDocument {
 }
 
 /** Maps the error of a rejected document to the document key. The key marks the document as present in the source. */
-export const rejectedKeys = new WeakMap<object, string>();
+export const keyByRejection = new WeakMap<object, string>();
 
 /** The documents of an item. A file of records gives groups, with an error for each unreadable record. */
 export type ItemDocuments = InputDocument[] | AsyncIterable<Array<InputDocument | ItemError>>;
 
 /**
- * Reads the documents of an item. If the item is rejected, records its key in `rejectedKeys`, if the key is known.
+ * Reads the documents of an item. If the item is rejected, records its key in `keyByRejection`, if the key is known.
  *
  * @throws NodeOperationError if the item is rejected
  */
@@ -59,17 +59,17 @@ export function readOrRejectWithKey(
 	}
 }
 
-/** Records the key of a rejected document in `rejectedKeys`, if the key is known. Returns the same error. */
+/** Records the key of a rejected document in `keyByRejection`, if the key is known. Returns the same error. */
 export function rejectedWithKey(key: unknown, error: ItemError): ItemError {
-	if (typeof key === 'string') rejectedKeys.set(error, key);
+	if (typeof key === 'string') keyByRejection.set(error, key);
 	return error;
 }
 
 /** The setting with the version of the document of an item. */
-export const DOCUMENT_VERSION = 'documentSettings.documentVersion';
+export const VERSION_PARAMETER = 'documentSettings.documentVersion';
 
 /** The setting with the name of the field that holds the version, for JSON and files of records. */
-export const DOCUMENT_VERSION_FIELD = 'documentSettings.documentVersionField';
+export const VERSION_FIELD_PARAMETER = 'documentSettings.documentVersionField';
 
 /** Whether a value is a non-blank text. */
 export const isFilledText = (raw: unknown): raw is string =>

@@ -18,7 +18,7 @@ import {
 	isFilledText,
 	ownValue,
 	rejectedWithKey,
-	DOCUMENT_VERSION_FIELD,
+	VERSION_FIELD_PARAMETER,
 } from './inputDocument';
 import { isWithoutContent, readyRecord } from './readyRecord';
 
@@ -26,16 +26,16 @@ import { isWithoutContent, readyRecord } from './readyRecord';
 function recordReader(item: Item) {
 	const keyPath = textIfGiven(item, 'documentKeyField');
 	const label = item.labelOf('documentKeyField');
-	const versionPath = textIfGiven(item, DOCUMENT_VERSION_FIELD);
+	const versionPath = textIfGiven(item, VERSION_FIELD_PARAMETER);
 	return (given: unknown, parameter: string): InputDocument => {
 		// If a key field is set, a number is accepted as ID, because the key replaces the ID.
 		const hasNumberAsId = keyPath && isJsonObject(given) && typeof given.id === 'number';
 		const value = hasNumberAsId ? { ...given, id: String(given.id) } : given;
 		const checked = item.check(documentSchemaFor(value), value, { parameter });
 		const version = versionPath ? asVersion(ownValue(checked, versionPath)) : undefined;
-		const lacksVersion = versionPath !== undefined && version === undefined;
+		const lacksExpectedVersion = versionPath !== undefined && version === undefined;
 		const record = versionPath ? omit(checked, versionPath) : checked;
-		if (keyPath === undefined) return { record, version, lacksVersion };
+		if (keyPath === undefined) return { record, version, lacksExpectedVersion };
 		const key = ownValue(checked, keyPath);
 		const field = `${parameter}: "${label}"`;
 		if (!isFilledText(key) && typeof key !== 'number') {
@@ -44,7 +44,7 @@ function recordReader(item: Item) {
 			return item.throwIssue({ field, issue, advice });
 		}
 		const withoutId = checked.id ? { ...record, id: undefined } : record;
-		return { record: withoutId, key: checkedKey(item, key, field), version, lacksVersion };
+		return { record: withoutId, key: checkedKey(item, key, field), version, lacksExpectedVersion };
 	};
 }
 

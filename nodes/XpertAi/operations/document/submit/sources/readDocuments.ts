@@ -15,7 +15,7 @@ import {
 	type InputDocument,
 	readOrRejectWithKey,
 	type ItemDocuments,
-	DOCUMENT_VERSION,
+	VERSION_PARAMETER,
 } from './inputDocument';
 import { readJson, readRecords } from './json';
 import { NAME_PARAMETER, nameOfText, readText } from './text';
@@ -61,9 +61,9 @@ function readKeyed(
 		return checkedKey(item, found?.key ?? defaultKey(item), `"${item.labelOf(parameter)}"`);
 	};
 	return readOrRejectWithKey(item, readKey, () => {
-		const version = readVersion(item, DOCUMENT_VERSION);
-		const lacksVersion = version === undefined && wantsVersion(item, DOCUMENT_VERSION);
+		const version = readVersion(item, VERSION_PARAMETER);
+		const lacksExpectedVersion = version === undefined && wantsVersion(item, VERSION_PARAMETER);
 		const found = read(item);
-		return [{ ...found, key: readKey(found), version, lacksVersion }];
+		return [{ ...found, key: readKey(found), version, lacksExpectedVersion }];
 	});
 }

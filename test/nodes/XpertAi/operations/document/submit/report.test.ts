@@ -11,7 +11,7 @@ import { memoryHints } from 'nodes/XpertAi/operations/document/submit/endHints';
 import { submitFields } from 'nodes/XpertAi/operations/document/submit/fields';
 import type { DocumentReport } from 'nodes/XpertAi/operations/document/submit/outcomes';
 import {
-	documentItem,
+	documentOutputItems,
 	hintsOf,
 	outputItems,
 	processingError,
@@ -194,7 +194,7 @@ describe('of two documents that come with one key', () => {
 		const node = { ...itemOf({}).context.getNode(), onError: 'continueErrorOutput' as const };
 		const item = itemOf({}, { methods: { getNode: () => node } });
 		const report = { item, name: 'a', key: KEY, id: ID, outcome: 'replaced' } as const;
-		expect(documentItem(report, { simplify: true })[0]?.json).toEqual({
+		expect(documentOutputItems(report, { simplify: true })[0]?.json).toEqual({
 			error: 'A later document of this run came with the same key or ID and replaced this one',
 			details: {
 				name: 'a',

@@ -21,7 +21,7 @@ describe('the settings of a submission', () => {
 			disableInManualRuns: false,
 			maxGonePercent: 20,
 			resendAll: false,
-			process: true,
+			startsProcessing: true,
 			waitMs: 1_800_000,
 			output: 'documents',
 		});
@@ -68,17 +68,17 @@ describe('the settings of a submission', () => {
 		[
 			'process nothing where they say so',
 			{ options: { afterStoring: 'nothing' } },
-			{ process: false, waitMs: undefined },
+			{ startsProcessing: false, waitMs: undefined },
 		],
 		[
 			'wait for nothing where they only start',
 			{ options: { afterStoring: 'process' } },
-			{ process: true, waitMs: undefined },
+			{ startsProcessing: true, waitMs: undefined },
 		],
 		[
 			'wait for no time where they say so',
 			{ options: { waitMinutes: 0 } },
-			{ process: true, waitMs: 0 },
+			{ startsProcessing: true, waitMs: 0 },
 		],
 	])('%s', (_, parameters, expected) => {
 		expect(read(parameters)).toMatchObject(expected);

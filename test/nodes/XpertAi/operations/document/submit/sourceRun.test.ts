@@ -164,7 +164,7 @@ it('a run that stops takes how the processing of what it stored went', async () 
 		refusing,
 	);
 	await sourceRun.store();
-	await sourceRun.stop();
+	await sourceRun.finishAfterFailure();
 	expect(submission.tally.processingFailed).toBe(1);
 });
 
@@ -181,7 +181,7 @@ it('a document that the server keeps under another ID is processed under that ID
 	const options = { afterStoring: 'process', output: 'summary' };
 	const { sourceRun } = summaryOf([{ name: 'a' }], { mode: 'all', options }, renaming);
 	await sourceRun.store();
-	await sourceRun.stop();
+	await sourceRun.finishAfterFailure();
 	expect(started).toEqual([KEPT_ID]);
 });
 

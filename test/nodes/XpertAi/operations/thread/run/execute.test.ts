@@ -4,10 +4,13 @@ import type { FromAIArgument, INode, INodeParameters } from 'n8n-workflow';
 
 import { XpertAi } from 'nodes/XpertAi/XpertAi.node';
 import { executeById, type OperationById } from 'nodes/XpertAi/operations/thread/run/executeById';
-import { inThreadQueues, type ThreadWork } from 'nodes/XpertAi/operations/thread/run/threadQueues';
+import {
+	runInThreadQueues,
+	type ThreadWork,
+} from 'nodes/XpertAi/operations/thread/run/threadQueues';
 import { runByIdFields } from 'nodes/XpertAi/operations/thread/run/fields';
 import { withDeadline } from 'nodes/XpertAi/runs/client';
-import { type Turn, takeTurn, waitForTurn } from 'nodes/XpertAi/runs/turns';
+import { type Turn, enqueueTurn, waitForTurn } from 'nodes/XpertAi/runs/turns';
 import { itemOf, unconnected } from 'test/nodes/support/context';
 import { no, parsing, success } from 'test/nodes/support/send';
 import { virtualTime } from 'test/nodes/support/virtualTime';
@@ -104,7 +107,7 @@ async function observe(
 			},
 		}),
 	);
-	const results = await inThreadQueues(work, concurrency, () => goOn(started));
+	const results = await runInThreadQueues(work, concurrency, () => goOn(started));
 	return { results, started, mostAtOnce, overlaps };
 }
 
@@ -190,7 +193,7 @@ describe('work of several calls, as executions of one process make them', () => 
 					return call;
 				},
 			}));
-			return await inThreadQueues(work, concurrency, () => true);
+			return await runInThreadQueues(work, concurrency, () => true);
 		});
 		return { results: await Promise.all(results), started, overlaps };
 	}
@@ -205,7 +208,7 @@ describe('work of several calls, as executions of one process make them', () => 
 				for (const thread of ['a', 'b', 'c', 'new 0', '__proto__']) {
 					const order = started.flatMap((one) => (one.thread === thread ? one.call : []));
 					expect(order).toEqual([...order].sort((a, b) => a - b));
-					const next = takeTurn(thread);
+					const next = enqueueTurn(thread);
 					expect(next.isReached).toBe(true);
 					next.end();
 				}
@@ -214,15 +217,15 @@ describe('work of several calls, as executions of one process make them', () => 
 	});
 
 	it('goes on when a call ends before its turn has come, or fails', async () => {
-		const first = takeTurn('t');
-		const failing = inThreadQueues(
+		const first = enqueueTurn('t');
+		const failing = runInThreadQueues(
 			[{ threadId: 't', run: async () => await Promise.reject(new Error('no')) }],
 			1,
 			() => true,
 		);
 		await expect(failing).rejects.toThrow('no');
-		await inThreadQueues([{ threadId: 't', run: async () => 1 }], 1, () => false);
-		const last = takeTurn('t');
+		await runInThreadQueues([{ threadId: 't', run: async () => 1 }], 1, () => false);
+		const last = enqueueTurn('t');
 		await flush();
 		expect(last.isReached).toBe(false);
 		first.end();
@@ -235,11 +238,11 @@ describe('work of several calls, as executions of one process make them', () => 
 });
 
 it('a turn that ends leaves its place to the next, behind whom others wait', async () => {
-	const [first, second] = [takeTurn('t'), takeTurn('t')];
+	const [first, second] = [enqueueTurn('t'), enqueueTurn('t')];
 	first.end();
 	await second.untilReached;
 	await flush();
-	const third = takeTurn('t');
+	const third = enqueueTurn('t');
 	expect(third.isReached).toBe(false);
 	second.end();
 	third.end();
@@ -254,7 +257,7 @@ async function flush(): Promise<void> {
 }
 
 function takenAtOnce(threadId: string): boolean {
-	const turn = takeTurn(threadId);
+	const turn = enqueueTurn(threadId);
 	turn.end();
 	return turn.isReached;
 }
@@ -265,8 +268,8 @@ describe('waiting for a turn', () => {
 
 	/** A turn behind another, waited for so long. */
 	function behind(stopAfterMs?: number) {
-		const first = takeTurn('t');
-		const turn = takeTurn('t');
+		const first = enqueueTurn('t');
+		const turn = enqueueTurn('t');
 		const clock = virtualTime(stopAfterMs);
 		const limits = { send, clock, signal: clock.signal, deadline: clock.now() + MINUTE };
 		const through = async () => {
@@ -316,7 +319,7 @@ describe('waiting for a turn', () => {
 	});
 
 	it('takes no time where nobody is before it', async () => {
-		const turn = takeTurn('u');
+		const turn = enqueueTurn('u');
 		const clock = virtualTime();
 		const inTime = withDeadline({ send, clock, signal: clock.signal, deadline: clock.now() });
 		for (const whenBusy of ['wait', 'fail', 'run'] as const)
