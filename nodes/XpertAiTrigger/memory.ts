@@ -71,7 +71,10 @@ export function readMemory(stored: unknown, watched: string): Memory | undefined
 }
 
 /** Returns the changes at or after `again` that no poll has handled, oldest first and without duplicates. */
-export function newChanges<One extends Change>({ again, known }: Memory, changes: One[]): One[] {
+export function unhandledChanges<One extends Change>(
+	{ again, known }: Memory,
+	changes: One[],
+): One[] {
 	const handled = new Set(known.filter(({ tries }) => tries === undefined).map(changeKey));
 	const unhandled = changes.filter((one) => one.at >= again && !handled.has(changeKey(one)));
 	return sortBy(uniqBy(unhandled, changeKey), 'at', 'updatedAt', 'id');
@@ -104,7 +107,7 @@ export function nextMemory(
 	{ changes, upTo, serverTime = Infinity }: Reading<Change>,
 	{ wanted, handled, postponed }: PollOutcome,
 ): Memory {
-	const [oldestUnhandled] = differenceBy(newChanges(latest, wanted), handled, changeKey);
+	const [oldestUnhandled] = differenceBy(unhandledChanges(latest, wanted), handled, changeKey);
 	const unhandledFrom = oldestUnhandled?.at ?? Infinity;
 	// `serverTime` limits `since` and `again`, so that a change with a wrong future time cannot hide other changes.
 	const since = Math.min(upTo, unhandledFrom, serverTime + OVERLAP_MS);
@@ -112,7 +115,7 @@ export function nextMemory(
 	const again = Math.max(latest.again, Math.min(upTo, unhandledFrom, overlapFrom));
 	// All new changes that were read: postponed ones, those that this poll did not reach (with `tries: 0`), and
 	// handled ones.
-	const withTries = newChangesWithTries(latest, changes, postponed);
+	const withTries = unhandledWithTries(latest, changes, postponed);
 	// The first entry of a change wins. So a handled change loses the `tries` that it has in the other lists.
 	const known = uniqBy([...handled.map(toKnown), ...withTries, ...latest.known], changeKey);
 	return {
@@ -124,13 +127,13 @@ export function nextMemory(
 }
 
 /** Returns the new changes with their `tries`, which this poll has raised for the postponed changes. */
-function newChangesWithTries(
+function unhandledWithTries(
 	memory: Memory,
 	changes: Change[],
 	postponed: Change[],
 ): Memory['known'] {
 	const postponedKeys = new Set(postponed.map(changeKey));
-	return newChanges(memory, changes).map((change) => ({
+	return unhandledChanges(memory, changes).map((change) => ({
 		...toKnown(change),
 		tries: triesOf(memory, change) + (postponedKeys.has(changeKey(change)) ? 1 : 0),
 	}));

@@ -12,7 +12,7 @@ import { makeItems, THREAD_TRIES } from './items';
 import {
 	correctMemory,
 	type Memory,
-	newChanges,
+	unhandledChanges,
 	nextMemory,
 	readFirstMemory,
 	readMemory,
@@ -115,14 +115,14 @@ export async function pollSince(
 		return await pollSince(corrected, polling);
 	}
 	const selected = wantedChanges(changes, settings);
-	const wanted = newChanges(memory, selected);
+	const wanted = unhandledChanges(memory, selected);
 	const { conversationsPerPoll } = settings.options;
 	const { done, postponed } = await makeItems(wanted, polling, conversationsPerPoll, (change) =>
 		triesOf(memory, change),
 	);
 	// Do not use `await` below. Otherwise, an overlapping poll could emit the same changes.
 	const latest = readMemory(stored, watched) ?? memory;
-	const newDone = newChanges(latest, done);
+	const newDone = unhandledChanges(latest, done);
 	// Changes that the user did not select count as handled, so that another selection does not emit them.
 	const notSelected = difference(filter(changes, 'event'), selected);
 	const handled = [...newDone, ...notSelected];
@@ -144,7 +144,7 @@ async function findChanges(memory: Memory, polling: Polling): Promise<Reading<Co
 		if (!hasTime(READING_SHARE)) return true;
 		// Earlier polls have read up to `since`, so a poll that stops before it would bring nothing new.
 		if (upTo < memory.since) return false;
-		const wanted = newChanges(memory, wantedChanges(changes, settings));
+		const wanted = unhandledChanges(memory, wantedChanges(changes, settings));
 		return wanted.length >= settings.options.conversationsPerPoll;
 	};
 	// A page must hold all known changes and `pageSize` new changes. Otherwise, a poll with time for only one page

@@ -8,7 +8,7 @@ import { processingState, type ProcessingStatus, type FetchedStatuses } from './
 const MAX_HELD_BYTES = 8 * 1024 * 1024;
 
 export interface CompareOptions {
-	memory: SourceMemory['known'];
+	fingerprints: SourceMemory['known'];
 	/**
 	 * Fetches processing statuses. The keys are IDs in lower case. A document that is not on the server has no entry.
 	 */
@@ -97,7 +97,7 @@ class Comparing<Report> {
 			this.heldBytes += document.bytes;
 			return;
 		}
-		if (standing === 'changed') options.memory.markUnknown(document.id);
+		if (standing === 'changed') options.fingerprints.markUnknown(document.id);
 		this.compared.push({ document, standing });
 	}
 
@@ -105,15 +105,15 @@ class Comparing<Report> {
 	async compareHeld(): Promise<void> {
 		const { held, options } = this;
 		if (held.size === 0) return;
-		const { memory, mustBeProcessed, statusesOf } = options;
+		const { fingerprints, mustBeProcessed, statusesOf } = options;
 		const { statuses, failure } = await statusesOf([...held.keys()]);
 		for (const [id, document] of held) {
 			const status = statuses.get(id);
-			if (processingState(status) === 'finish') memory.markProcessed(id);
+			if (processingState(status) === 'finish') fingerprints.markProcessed(id);
 			if (isUpToDate(id, status, failure, options))
 				this.compared.push({ document, standing: 'unchanged', ...(mustBeProcessed && { status }) });
 			else {
-				memory.forgetContent(id);
+				fingerprints.forgetContent(id);
 				this.compared.push({ document, standing: 'back' });
 			}
 		}
@@ -125,11 +125,11 @@ class Comparing<Report> {
 /** The standing of a document by its content alone. An `unchanged` document may still turn out to be `back`. */
 function standingInMemory(
 	{ id, contentHash = '' }: ReadyDocument<unknown>,
-	{ memory, resends, isRetry }: CompareOptions,
+	{ fingerprints, resends, isRetry }: CompareOptions,
 ): 'new' | 'changed' | 'unchanged' | 'older' {
-	if (!memory.knows(id)) return 'new';
-	if (memory.hasContent(id, contentHash)) return resends ? 'changed' : 'unchanged';
-	return isRetry && memory.isContentKnown(id) ? 'older' : 'changed';
+	if (!fingerprints.knows(id)) return 'new';
+	if (fingerprints.hasContent(id, contentHash)) return resends ? 'changed' : 'unchanged';
+	return isRetry && fingerprints.isContentKnown(id) ? 'older' : 'changed';
 }
 
 /**
@@ -140,19 +140,19 @@ function isUpToDate(
 	id: string,
 	status: ProcessingStatus | undefined,
 	failure: Failure | undefined,
-	{ memory, lastRunOnlyStored, mustBeProcessed }: CompareOptions,
+	{ fingerprints, lastRunOnlyStored, mustBeProcessed }: CompareOptions,
 ): boolean {
 	if (!status) {
 		// Without a failure, the server does not have the document. With a failure, only the memory can tell.
 		if (!failure) return false;
-		return mustBeProcessed ? memory.isProcessed(id) : memory.isContentKnown(id);
+		return mustBeProcessed ? fingerprints.isProcessed(id) : fingerprints.isContentKnown(id);
 	}
 	if (!mustBeProcessed) return true;
 	const state = processingState(status);
 	if (state === 'finish' || state === 'running') return true;
 	// Without processing, a document is up to date only if the last run merely stored it. If an earlier run has processed
 	// it, a user has disabled it since.
-	return state === 'none' && lastRunOnlyStored === true && !memory.isProcessed(id);
+	return state === 'none' && lastRunOnlyStored === true && !fingerprints.isProcessed(id);
 }
 
 /** A standing in a plan. Never `older`, because a plan is about the next run, which counts as no retry. */
@@ -160,7 +160,7 @@ export type PlannedStanding = Exclude<Standing, 'older'>;
 
 /**
  * Tells what the next run would do with each document. Yields unchanged documents at once, and the others in groups, after
- * a look at their statuses. If the statuses cannot be read, each of the others counts as new. Updates `options.memory`.
+ * a look at their statuses. If the statuses cannot be read, each of the others counts as new. Updates `options.fingerprints`.
  */
 export async function* planDocuments<Report>(
 	documents: Documents<Report>,

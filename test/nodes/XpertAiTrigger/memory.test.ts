@@ -1,5 +1,5 @@
 import {
-	newChanges,
+	unhandledChanges,
 	nextMemory,
 	OVERLAP_MS,
 	readMemory,
@@ -30,7 +30,7 @@ function after(polled: Polled, memory = UP_TO_NOON, before = memory): Memory {
 describe('the new changes', () => {
 	it('are each one once, oldest first, and of one moment by their ids', () => {
 		const [first, second, third] = [at(5, 'b'), at(7, 'a'), at(7, 'c')];
-		expect(newChanges(UP_TO_NOON, [third, first, second, { ...third }])).toEqual([
+		expect(unhandledChanges(UP_TO_NOON, [third, first, second, { ...third }])).toEqual([
 			first,
 			second,
 			third,
@@ -39,9 +39,9 @@ describe('the new changes', () => {
 
 	it('are those from the overlap on that were not given', () => {
 		const onStart = at(-OVERLAP_MS);
-		expect(newChanges(UP_TO_NOON, [at(-OVERLAP_MS - 1), onStart])).toEqual([onStart]);
+		expect(unhandledChanges(UP_TO_NOON, [at(-OVERLAP_MS - 1), onStart])).toEqual([onStart]);
 		const known = [at(1), { ...at(2), tries: 0 }];
-		expect(newChanges({ ...UP_TO_NOON, known }, [at(1), at(2)])).toEqual([at(2)]);
+		expect(unhandledChanges({ ...UP_TO_NOON, known }, [at(1), at(2)])).toEqual([at(2)]);
 	});
 });
 
@@ -91,7 +91,7 @@ describe('where the next poll reads on', () => {
 		const wanted = [at(10, 'a'), at(20, 'b'), at(30, 'c')];
 		const next = after({ wanted, upTo: NOON + 31, handled: wanted.slice(0, 1) });
 		expect(next.since).toBe(NOON + 20);
-		expect(newChanges(next, wanted)).toEqual(wanted.slice(1));
+		expect(unhandledChanges(next, wanted)).toEqual(wanted.slice(1));
 		expect(after({ upTo: NOON + 7 }).since).toBe(NOON + 7);
 	});
 

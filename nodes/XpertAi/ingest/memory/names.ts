@@ -109,7 +109,7 @@ export class Names {
 	}
 
 	private idFrom(key: string): string {
-		return derivedId(this.notes.place.owner, key);
+		return derivedId(this.notes.place.idNamespace, key);
 	}
 
 	/** Reads name notes by number. A missing or unreadable note gives an empty array. */

@@ -20,7 +20,7 @@ export interface MemoryPlace {
 	/** The name of the source, as shown to users. */
 	title: string;
 	/** The ID of a document is derived from this value and the key of the document. */
-	owner: string;
+	idNamespace: string;
 }
 
 /** The ID of a note is derived from `name` and the source. Users see `title`, with the source in place of `*`. */

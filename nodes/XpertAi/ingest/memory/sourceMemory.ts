@@ -28,9 +28,9 @@ export interface MemoryFailures {
 	/** When parts of the memory were found missing, and how many documents they held at most, if this is known. */
 	lost?: MemoryNote['lost'];
 	/** Why this run could not write the memory. The next run completes the memory from the journal. */
-	notWritten?: Failure;
+	writeFailure?: Failure;
 	/** Why the statuses of stored documents could not be read. */
-	unreadStatuses?: Failure;
+	statusesFailure?: Failure;
 }
 
 /**
@@ -235,7 +235,7 @@ export class SourceMemory {
 			for (const [packedId] of await journal.readLate()) known.set([packedId, UNKNOWN]);
 			await pieces.write(lease.number, async (notes) => await lease.writeAndRelease(notes));
 		});
-		this.failures.notWritten = failed?.failure;
+		this.failures.writeFailure = failed?.failure;
 	}
 
 	/** What `loadMemory` reads and fills. */

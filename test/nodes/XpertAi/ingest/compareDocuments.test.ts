@@ -68,7 +68,12 @@ async function sift(
 	const { asked, statusesOf } = answering(server);
 	const older: Array<string | undefined> = [];
 	const groups = chunk(documents, 3);
-	const all = compareDocuments(groups, { memory, mustBeProcessed, statusesOf, ...more });
+	const all = compareDocuments(groups, {
+		fingerprints: memory,
+		mustBeProcessed,
+		statusesOf,
+		...more,
+	});
 	for await (const compared of all)
 		for (const { document: one, standing, status } of compared)
 			if (standing === 'unchanged') unchanged.push([nameOf(one), status?.status]);
@@ -245,7 +250,12 @@ describe('a plan', () => {
 		}));
 		const { asked, statusesOf } = answering({ has });
 		const told: Array<[string | undefined, string]> = [];
-		const settings = { memory, mustBeProcessed: true, lastRunOnlyStored: true, statusesOf };
+		const settings = {
+			fingerprints: memory,
+			mustBeProcessed: true,
+			lastRunOnlyStored: true,
+			statusesOf,
+		};
 		for await (const { document: one, plan } of planDocuments(chunk(documents, 3), settings))
 			told.push([nameOf(one), plan]);
 		expect(Object.fromEntries(told)).toEqual(Object.fromEntries(plans));
@@ -259,7 +269,7 @@ describe('a plan', () => {
 			const { asked, statusesOf } = answering({ has: {} });
 			const given = range(IDS_PER_ADDRESS + more).map((at) => document(`${at}`));
 			const told: unknown[] = [];
-			const settings = { memory: new Fingerprints(), mustBeProcessed: true, statusesOf };
+			const settings = { fingerprints: new Fingerprints(), mustBeProcessed: true, statusesOf };
 			for await (const { document: one, plan } of planDocuments(chunk(given, 50), settings))
 				told.push([one, plan]);
 			expect(told).toEqual(given.map((one) => [one, 'new']));

@@ -17,19 +17,19 @@ import { asHint, counted, sentences } from './textHelpers';
 export function memoryHints({
 	noRoute,
 	lost,
-	notWritten,
-	unreadStatuses,
+	writeFailure,
+	statusesFailure,
 }: MemoryFailures): string[] {
 	const documents = lost?.count ? `up to ${counted(lost.count, 'document')}` : 'documents';
 	return compact([
 		noRoute && 'Nothing is left out: this server does not give back what earlier runs have stored.',
 		lost &&
 			`Notes from before ${lost.at.slice(0, 10)} are missing: ${documents} may still be found although they left the source. See "Forget Earlier Damage" in Tuning and Repair.`,
-		notWritten &&
-			asHint(`Not all was remembered: the next run completes it. ${failureMessage(notWritten)}`),
-		unreadStatuses &&
+		writeFailure &&
+			asHint(`Not all was remembered: the next run completes it. ${failureMessage(writeFailure)}`),
+		statusesFailure &&
 			asHint(
-				`Not known: whether unchanged documents are still there. ${failureMessage(unreadStatuses)}`,
+				`Not known: whether unchanged documents are still there. ${failureMessage(statusesFailure)}`,
 			),
 	]);
 }

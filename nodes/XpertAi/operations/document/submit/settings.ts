@@ -169,7 +169,7 @@ export function memoryPlaceOf(
 	const part = shard && `shard ${shard}`;
 	return {
 		knowledgebaseId,
-		owner: keyNamespace(knowledgebaseId, sourceName),
+		idNamespace: keyNamespace(knowledgebaseId, sourceName),
 		source: compact([source, part]).join(', '),
 		title: compact([...titles, part]).join(', '),
 	};

@@ -90,7 +90,7 @@ export class SourceComparison {
 		const { memory, submission } = this.compared;
 		const { startsProcessing, remembers, resendAll } = submission.settings;
 		return {
-			memory: memory.known,
+			fingerprints: memory.known,
 			mustBeProcessed: startsProcessing ?? !memory.lastRunOnlyStored,
 			lastRunOnlyStored: memory.lastRunOnlyStored,
 			resends: resendAll || !remembers,
@@ -102,7 +102,7 @@ export class SourceComparison {
 	private async statusesOf(ids: string[]): Promise<FetchedStatuses> {
 		const { memory, memoryRoutes } = this.compared;
 		const asked = await fetchStatuses(ids, memoryRoutes, memory.requiredId);
-		memory.failures.unreadStatuses ??= asked.failure;
+		memory.failures.statusesFailure ??= asked.failure;
 		return asked;
 	}
 

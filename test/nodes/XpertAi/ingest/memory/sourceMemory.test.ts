@@ -637,7 +637,7 @@ describe('a server', () => {
 			const memory = await open(server.routes([], isMemory), { signal });
 			await send(server, memory, [A]);
 			await memory.close();
-			expect(memory.failures.notWritten?.status).toBe(refuses ? 422 : undefined);
+			expect(memory.failures.writeFailure?.status).toBe(refuses ? 422 : undefined);
 			expect(server.notes('has stored')).toEqual([]);
 			expect((await remembered(server)).having('copy #1')).toEqual([A]);
 		},

@@ -8,7 +8,7 @@ import { answered, failed } from './outcomes';
 
 export const PLACE: MemoryPlace = {
 	knowledgebaseId: 'kb',
-	owner: 'kb',
+	idNamespace: 'kb',
 	source: 'a node',
 	title: 'Nightly',
 };
