@@ -287,9 +287,10 @@ const FIXED_KEY_ADVICE =
 /* Addresses, folders and rows */
 
 /**
- * Reads and trims a required text that identifies something, e.g. the address of a file.
+ * Reads and trims a required text that identifies something, e.g. the address of a file. A Fixed field that is empty
+ * gives an empty text.
  *
- * @throws NodeOperationError if the text is empty or a part of it is missing
+ * @throws NodeOperationError if the expression of the field gives an empty text, or lacks a part
  */
 export function identityText(item: ItemReader, name: string): string {
 	const found = textOrMissing(item, name, {});

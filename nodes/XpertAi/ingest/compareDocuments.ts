@@ -134,7 +134,8 @@ function standingInMemory(
 
 /**
  * Whether a document with unchanged content need not be sent again. To be up to date, it must be on the server. If it
- * must be processed, assistants must also find it, now or soon. If its status could not be fetched, the memory decides.
+ * must be processed, it must also be processed, in process, or only stored by the last run. If its status could not be
+ * fetched, the memory decides.
  */
 function isUpToDate(
 	id: string,
@@ -150,8 +151,8 @@ function isUpToDate(
 	if (!mustBeProcessed) return true;
 	const state = processingState(status);
 	if (state === 'finish' || state === 'running') return true;
-	// Without processing, a document is up to date only if the last run merely stored it. If an earlier run has processed
-	// it, a user has disabled it since.
+	// In the state `none`, a document is up to date only if the last run merely stored it. Its processing is then started
+	// without sending it again. If an earlier run has processed it, a user has disabled it since.
 	return state === 'none' && lastRunOnlyStored === true && !fingerprints.isProcessed(id);
 }
 

@@ -13,14 +13,14 @@ const recordFields = {
 };
 
 /** The Page schema of the API contract. */
-export const pageSchema = openObject({
+export const documentPageSchema = openObject({
 	...recordFields,
 	...eachOf(nullishText, 'pageContent', 'status'),
 	metadata: freeForm.nullish(),
 });
 
 /** The Chunk schema of the API contract. */
-export const chunkSchema = pageSchema.extend({ parent: z.unknown() });
+export const documentChunkSchema = documentPageSchema.extend({ parent: z.unknown() });
 
 /**
  * A document in a bulk request. The resource mapper in the editor shows the fields in this order, after those in
@@ -39,8 +39,8 @@ export const documentSchema = openObject({
 	parent: z.unknown(),
 	...eachOf(nullishText, 'processMsg', 'jobId'),
 	processBeginAt: dateTime.nullish(),
-	pages: z.array(pageSchema).nullish(),
-	chunks: z.array(chunkSchema).nullish(),
+	pages: z.array(documentPageSchema).nullish(),
+	chunks: z.array(documentChunkSchema).nullish(),
 });
 
 /**

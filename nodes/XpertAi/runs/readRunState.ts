@@ -116,8 +116,9 @@ async function errorOfLastRun(run: RunClient, { error }: ConversationFacts) {
 }
 
 /**
- * Returns the state of an `interrupted` run. The run waits for a person, waited earlier, or was cancelled. The cancellation
- * of another run can also interrupt the record of a completed run. Only the last run of a thread can wait.
+ * Returns the state of an `interrupted` run. The run waits for a person, waited earlier, or was cancelled. Or it has
+ * completed, and the cancellation of another run has set its record to `interrupted`. Only the last run of a thread can
+ * wait.
  */
 async function readInterruptedRun(run: RunClient, facts: ConversationFacts): Promise<RunState> {
 	const { answer: runs, failure } = await listRuns(run, run.threadId);
@@ -142,8 +143,8 @@ async function readInterruptedRun(run: RunClient, facts: ConversationFacts): Pro
  * the stream still shows the original result.
  *
  * @param run a run that does not certainly wait for a person
- * @param options `hasOverlap`: whether another run overlapped this run. `mayChange`: whether a later read may know
- * more
+ * @param options `hasOverlap`: whether another run overlapped this run. `mayChange`: whether a later read may show that
+ * the run waits
  * @returns undefined if the stream does not show what became of the run
  */
 async function stateFromStream(
@@ -154,9 +155,11 @@ async function stateFromStream(
 	const replayed = events && resultFromEvents(events);
 	if (replayed?.status === 'failed') return replayed;
 	if (events && replayed?.status === 'completed' && provesCompletion(events)) return replayed;
-	// If no other run overlapped, the interruption in the stream is that of this run.
+	// The conversation does not show yet whether the run waits. If no other run overlapped, the interruption in the stream
+	// is that of this run.
 	if (mayChange && !hasOverlap && replayed?.status === 'interrupted') return replayed;
 	if (mayChange) return SETTLING;
+	// The run no longer waits. Without an overlap, an interruption in the stream does not show why, so the caller decides.
 	if (!events || replayed?.status !== 'interrupted' || !hasOverlap) return undefined;
 	// The tasks of the stream no longer wait. If each of them may be a left-over step, no person had to decide, so the run
 	// is complete.
@@ -170,8 +173,8 @@ const CANCELLED_OR_LEFT = failed(
 );
 
 /**
- * Whether an ended stream shows that the run completed, although its record says `interrupted`. The stream of a run that
- * was cancelled before its first words can look like the stream of a completed run with an empty answer.
+ * Whether a stream whose result is `completed` (see `resultFromEvents`) proves that the run completed. The stream of a
+ * run that was cancelled before its first words can look like the stream of a completed run with an empty answer.
  */
 export const provesCompletion = (events: RunEvents) =>
 	events.end.agentStatus === 'success' || hasAnswer(events);

@@ -22,8 +22,8 @@ export interface Run extends Client {
 	/** What to do if another run is active on the thread: wait for its end, fail at once, or run anyway. */
 	whenBusy: 'wait' | 'fail' | 'run';
 	/**
-	 * The node cancels another run on the thread after this many milliseconds without events. The age of that run must be
-	 * at least a multiple of this limit (see `MIN_AGE_FACTOR` in `blockingRun.ts`). 0: never.
+	 * The node cancels another run on the thread after this many milliseconds without events. That run must also have
+	 * started at least `MIN_AGE_FACTOR` times as many milliseconds ago (see `blockingRun.ts`). 0: never.
 	 */
 	cancelSilentMs: number;
 	/** Whether the server lacks the routes for background runs. All runs with the same connection share this object. */

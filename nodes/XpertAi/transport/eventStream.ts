@@ -27,8 +27,8 @@ const MAX_EVENT_LENGTH = 10 * 1024 * 1024;
 const EVENT_TOO_LONG = 'an event of its stream is larger than 10 MB';
 
 /**
- * Assembles events from the pieces of a stream. A piece can end within an event, a line or a letter. Each character is
- * looked at once, and only `data` is kept, so comments and heartbeats take no memory.
+ * Assembles events from the pieces of a stream. A piece can end within an event, a line or a character. Searches each
+ * piece for line breaks only once, to save time. Drops comments at once, so they take no memory.
  */
 export class EventReader {
 	/** Why the stream cannot be read any further. */

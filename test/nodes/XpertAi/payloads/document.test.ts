@@ -6,17 +6,17 @@ import { map, uniq } from 'lodash';
 import { projectRoot } from 'host/paths';
 import {
 	SIGNATURE_SCHEMES,
-	chunkSchema,
+	documentChunkSchema,
 	documentSchema,
 	documentSchemaFor,
-	pageSchema,
+	documentPageSchema,
 	unsignedAddress,
 } from 'nodes/XpertAi/payloads/document';
 import { expectGenerated, withPart } from 'test/support/generated';
 import { CONTRACT, followsTable } from '../../support/contract';
 
-describe('a page', () => followsTable(pageSchema, CONTRACT.page));
-describe('a chunk', () => followsTable(chunkSchema, CONTRACT.chunk));
+describe('a page', () => followsTable(documentPageSchema, CONTRACT.page));
+describe('a chunk', () => followsTable(documentChunkSchema, CONTRACT.chunk));
 
 describe('a document record', () => {
 	followsTable(documentSchema, CONTRACT.document);

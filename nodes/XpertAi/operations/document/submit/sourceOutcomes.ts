@@ -17,7 +17,7 @@ type Processed = Extract<Fact<DocumentReport>, { outcome: 'processed' }>;
 /** Maximum number of documents in `SourceOutcomes.startedNow`, to save memory. */
 const MAX_STARTED_NOW = 1000;
 
-const NOT_OF_THIS_SOURCE =
+const REPLACED_ON_SERVER =
 	'already on the server under their keys: not stored by this source, or disabled since.';
 
 /** The name and key of a document, as the memory stores them. */
@@ -97,7 +97,7 @@ export class SourceOutcomes {
 		// A server that has stored a record tells when it did so; only for a new one, also when it was created (`E3`).
 		const isReplaced = attempts === 1 && has(record, 'updatedAt') && !has(record, 'createdAt');
 		if (!isReplaced || sourceName !== '' || memory?.unsaid?.stored || memory?.failures.lost) return;
-		submission.addCountedHint(1, NOT_OF_THIS_SOURCE);
+		submission.addCountedHint(1, REPLACED_ON_SERVER);
 		submission.addHint(REPLACED_OF_ANOTHER_NODE);
 	}
 

@@ -64,7 +64,8 @@ export type FileType = ReturnType<typeof fileType>;
 export function fileType(name: string, statedType = '', given?: string | null) {
 	const essence = (statedType.split(';')[0] ?? '').trim().toLowerCase();
 	const ownExtension = documentExtension(name);
-	// Without `given`, `.undefined` is no known extension. `findLast` prefers `html` to `htm`, and `md` to `markdown`.
+	// If `given` is unset, the text is `.undefined` or `.null`. Neither is a known extension, so the MIME type decides.
+	// `findLast` prefers `html` to `htm`, and `md` to `markdown`.
 	const extension =
 		ownExtension ??
 		documentExtension(`.${given}`) ??
