@@ -54,7 +54,7 @@ const UNFINDABLE_REASONS: Partial<Record<ProcessingState, string>> = {
 	none: 'is stored, but not being processed',
 };
 
-const STUCK =
+const STUCK_REASON =
 	'is stored, but an earlier run has started its processing and the server shows no progress';
 
 /** Explains why assistants cannot find a stored document. Returns `undefined` if there is nothing to explain. */
@@ -64,7 +64,7 @@ export function unfindableReason(end: LastState): string | undefined {
 	if (hasNoRoute) return undefined;
 	if (failure)
 		return `The document is stored, but its processing could not be started. ${failureMessage(failure)}`;
-	const reason = isStuck ? STUCK : UNFINDABLE_REASONS[state];
+	const reason = isStuck ? STUCK_REASON : UNFINDABLE_REASONS[state];
 	return reason && `The document ${reason}${processMsg ? `: ${processMsg}` : ''}`;
 }
 

@@ -5,8 +5,9 @@ import { hasLoneSurrogate, LONE_SURROGATE_ISSUE } from './loneSurrogates';
 import { partsOf, type Template, type TemplatePart } from './template';
 
 /**
- * Options for values that identify something: keys, source names, versions, folders, addresses, filter values. A value
- * with a missing part is rejected, because two different things could get the same value.
+ * Options for values that identify something (keys, source names, versions, folders, addresses, filter values), and for
+ * metadata rows. A value with a missing part is not used, because two different things could get the same value. A
+ * version or a metadata row is left out; with any other value, the item is rejected.
  */
 export interface IdentityOptions {
 	/** Whether each part needs a visible character. If false, one part with a visible character is enough. */

@@ -41,8 +41,8 @@ type CreatedLock = LockRecord & { id: string };
 const LEASE_MS = 60_000;
 
 /**
- * From this age of the lock on, the holder starts no run, and sends no request to prepare one. If the lock is the right
- * to delete a record, the holder does not delete the record from this age on (see `deleteDead`).
+ * From this age of the lock on, the holder starts no run, and sends no request to prepare one. The right to delete a
+ * record is a lock, too (see `takeRightToDelete`): from this age on, its holder does not delete the record.
  */
 const MAX_AGE_TO_BEGIN_MS = 20_000;
 

@@ -9,7 +9,7 @@ import { READ_REQUEST } from './thread';
 /** The user who owns a token on one server. */
 export interface Owner {
 	/**
-	 * - `undefined`: the server was not asked yet.
+	 * - `undefined`: not known yet, because the server was not asked, or the request failed.
 	 * - `null`: the server does not support owners.
 	 */
 	id?: string | null;

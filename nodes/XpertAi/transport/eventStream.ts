@@ -1,3 +1,4 @@
+import { compact } from 'lodash';
 import type { IN8nHttpFullResponse } from 'n8n-workflow';
 
 import { parseAnswer } from './answer';
@@ -55,15 +56,15 @@ export class EventReader {
 		this.line = lines.pop() ?? '';
 		const events: ServerEvent[] = [];
 		for (const line of lines) {
-			const event = line === '' ? this.takeEvent() : this.readField(line);
-			if (event) events.push(event);
+			if (line === '') events.push(...compact([this.takeEvent()]));
+			else this.readField(line);
 			if (this.length > MAX_EVENT_LENGTH) break;
 		}
 		if (this.length + this.line.length > MAX_EVENT_LENGTH) this.issue = EVENT_TOO_LONG;
 		return events;
 	}
 
-	private readField(line: string): undefined {
+	private readField(line: string): void {
 		const [, field, value = ''] = /^(id|event|data)(?::|$) ?(.*)$/s.exec(line) ?? [];
 		if (field === 'id') this.id = value;
 		if (field === 'event') this.name = value;

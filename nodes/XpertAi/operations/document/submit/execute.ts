@@ -89,7 +89,8 @@ export function adjustedToLinkedNodes(item: Item, settings: SubmitSettings): Sub
  *
  * @returns an item for each document, or one summary (see `outputItems`)
  * @throws NodeOperationError if a setting is not valid
- * @throws the error of the first failure, with On Error = Stop Workflow
+ * @throws with On Error = Stop Workflow, the error of the first failure; but if stored documents could not be processed,
+ * one error about all of them, at the end of the run
  */
 export async function execute(execution: Execution): Promise<INodeExecutionData[]> {
 	const [first] = execution.items;
@@ -156,14 +157,15 @@ export function groupBySource(
 
 /**
  * Stores and processes the documents of all sources, and disables missing documents. A dry run only plans. In the end,
- * closes the memory of each source.
+ * closes each memory that `submitInTurn` has not closed before.
  */
 async function submitSources(submission: Submission, sourceRuns: SourceRun[]): Promise<void> {
 	const { settings } = submission;
-	// A dry run takes no lease, so it has nothing to close.
+	// A dry run takes no lease, so it has nothing to close. `submitInTurn` removes each source whose memory it closes.
 	const toClose = new Set(settings.dryRun ? [] : sourceRuns);
 	let isUserTold = false;
 	try {
+		// If the run does not wait for processing, each source can be finished before the next one.
 		if (settings.waitMs === undefined) await submitInTurn(submission, sourceRuns, toClose);
 		else await submitTogether(submission, sourceRuns);
 		addMirroredHint(submission);

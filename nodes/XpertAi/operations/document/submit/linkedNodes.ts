@@ -173,7 +173,8 @@ function mirrorOnOtherBranch(
 	inLine: NodeTypeAndVersion[],
 ): LinkedNode | undefined {
 	const checked = new Set([own.name, ...map(inLine, 'name')]);
-	// n8n lists the nearest parent last. The items of both nodes divide below the nearest parent of both.
+	// n8n lists the nearest parent last. The branches of two nodes part below their nearest common parent, so each other
+	// node is checked only there.
 	for (const parent of [...parents].reverse()) {
 		const below = context.getChildNodes(parent.name, WITH_PARAMETERS);
 		for (const other of mirrorsOfSource(own, below)) {

@@ -67,8 +67,8 @@ export interface DocumentReport {
 export type SubmitFact =
 	| Exclude<Fact<DocumentReport>, { outcome: 'processed' }>
 	/**
-	 * If `report` is unset, this run has stored the document, and does not track it (see `DocumentReport.isKeptToEnd`). To keep
-	 * `report` for every document needs too much RAM.
+	 * If `report` is unset, this run has stored the document, but has released its report and cannot make one from the ID
+	 * (see `SourceContents.reportOf`). To keep `report` for every document needs too much RAM.
 	 */
 	| { outcome: 'processed'; id: string; lastState: LastState; report?: DocumentReport }
 	| { outcome: 'read'; report: DocumentReport; unusedColumns?: string[] }

@@ -53,7 +53,7 @@ export function documentOutputItems(
 ): INodeExecutionData[] {
 	const { item, outcome, plan, lastState, record } = report;
 	if (!outcome && !plan) return [];
-	const facts = factsOf(report);
+	const facts = outputFieldsOf(report);
 	const error = errorToReport(report);
 	if (error) {
 		if (outcome === 'unknown') error.message = `${error.message}. ${MAY_BE_STORED}`;
@@ -65,8 +65,8 @@ export function documentOutputItems(
 	return [item.output({ ...rawOutput(output, record), ...processing })];
 }
 
-/** What an output item tells about a document. */
-function factsOf({ lastState, record, ...report }: DocumentReport): IDataObject {
+/** Returns the fields of the output item of a document. */
+function outputFieldsOf({ lastState, record, ...report }: DocumentReport): IDataObject {
 	const { outcome, key, sent, plan } = report;
 	const { name = report.name, id = report.id } = record ?? {};
 	// Without a `lastState`, this run has not started the processing of the stored document.

@@ -2,7 +2,7 @@ import { attempt } from 'lodash';
 
 import { identityText } from '../../../../execution/identityFields';
 import type { Item } from '../../../../execution/item';
-import { unsignedAddress } from '../../../../payloads/document';
+import { unsignedAddress } from '../../../../payloads/signedAddress';
 import { readDocumentSettings } from './documentSettings';
 import type { InputDocument } from './inputDocument';
 import { readyRecord } from './readyRecord';

@@ -15,7 +15,7 @@ class TakenContent {
 	readonly digest?: Hash;
 	private kept: Uint8Array[] = [];
 
-	/** @param digest a hash to copy, and to update with the bytes. With it, the bytes are not kept. */
+	/** @param digest a hash whose copy is updated with the bytes. With it, the bytes are not kept. */
 	constructor(digest?: Hash) {
 		this.digest = digest?.copy();
 	}

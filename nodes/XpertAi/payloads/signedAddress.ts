@@ -1,0 +1,89 @@
+/** Matches the parameters of a shared access signature. */
+const AZURE_PARAMETERS =
+	/^(s[eiprstv]|sig|spr|sip|srt|sdd|ses|sk[estv]|skoid|sktid|s[au]oid|scid)$/;
+
+/**
+ * Returns a pattern for the signature parameters with a prefix, such as `x-oss-date`. It does not match parameters that
+ * change the content, such as `x-oss-process`.
+ */
+const signedBy = (prefix: string) =>
+	new RegExp(
+		`^${prefix}-(access-key-id|additional-headers|algorithm|credential|date|expires|security-token|signature|signature-version|signedheaders|signedqueries)$`,
+	);
+
+/** Matches the parameters of an older scheme. These schemes differ only in the names of the key ID and the token. */
+const olderScheme = (keyId: string, token = '') =>
+	new RegExp(`^(signature|expires|${keyId}${token && `|${token}`})$`);
+
+/**
+ * Known schemes of signed URLs, from the documentation of the services. URLs that differ only in these parameters lead
+ * to the same content.
+ *
+ * - `needed`: the query parameters that identify the scheme
+ * - `added`: matches the name of each query parameter that the scheme adds
+ */
+export const SIGNATURE_SCHEMES: Array<{ service: string; needed: string[]; added: RegExp }> = [
+	{ service: 'Amazon S3', needed: ['x-amz-signature', 'x-amz-date'], added: /^x-amz-/ },
+	{
+		service: 'Amazon S3',
+		needed: ['signature', 'expires', 'awsaccesskeyid'],
+		added: olderScheme('awsaccesskeyid', 'x-amz-security-token'),
+	},
+	{
+		service: 'CloudFront',
+		needed: ['policy', 'signature', 'key-pair-id'],
+		added: /^(policy|signature|key-pair-id)$/,
+	},
+	{
+		service: 'CloudFront',
+		needed: ['signature', 'expires', 'key-pair-id'],
+		added: olderScheme('key-pair-id'),
+	},
+	{ service: 'Google', needed: ['x-goog-signature', 'x-goog-date'], added: /^x-goog-/ },
+	{
+		service: 'Google',
+		needed: ['signature', 'expires', 'googleaccessid'],
+		added: olderScheme('googleaccessid'),
+	},
+	{ service: 'Azure', needed: ['sv', 'sig'], added: AZURE_PARAMETERS },
+	{ service: 'Alibaba', needed: ['x-oss-signature', 'x-oss-expires'], added: signedBy('x-oss') },
+	{
+		service: 'Alibaba',
+		needed: ['signature', 'expires', 'ossaccesskeyid'],
+		added: olderScheme('ossaccesskeyid', 'security-token'),
+	},
+	{
+		service: 'Tencent',
+		needed: ['q-sign-algorithm', 'q-signature'],
+		added:
+			/^(q-(ak|header-list|key-time|sign-algorithm|sign-time|signature|url-param-list)|x-cos-security-token)$/,
+	},
+	{
+		service: 'Huawei',
+		needed: ['signature', 'expires', 'accesskeyid'],
+		added: olderScheme('accesskeyid', 'x-obs-security-token'),
+	},
+	{
+		service: 'Volcengine',
+		needed: ['x-tos-signature', 'x-tos-expires'],
+		added: signedBy('x-tos'),
+	},
+];
+
+/**
+ * Removes a signature of a known scheme from a URL, because the signature changes over time. Returns any other URL
+ * unchanged.
+ */
+export function unsignedAddress(address: string): string {
+	const [, beforeQuery = '', query = '', fragment = ''] =
+		/^([^?#]*)\?([^#]*)(.*)$/s.exec(address) ?? [];
+	const nameOf = (parameter: string) => parameter.replace(/=.*/s, '').toLowerCase();
+	const parameters = query.split('&');
+	const names = parameters.map(nameOf);
+	const scheme = SIGNATURE_SCHEMES.find(({ needed }) =>
+		needed.every((name) => names.includes(name)),
+	);
+	if (!scheme) return address;
+	const kept = parameters.filter((parameter) => !scheme.added.test(nameOf(parameter))).join('&');
+	return `${beforeQuery}${kept && `?${kept}`}${fragment}`;
+}
