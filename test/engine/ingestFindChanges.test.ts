@@ -497,26 +497,29 @@ describe('a Find Changes and the Submit behind it', () => {
 
 	const NO_VERSION = { documentSettings: {} };
 	const PASSES_AGAIN =
-		'"Before" passes on all of these documents again next time, because they are stored without a version.';
-	const PASSES = { before: { options: { resendAll: true } } };
-	const JSON_BODY = {
-		source: 'json',
-		jsonBody: '={{ [{ name: $json.name, filePath: "files/" + $json.name }] }}',
-		documentKeyField: 'name',
-		afterStoring: 'nothing',
-	};
+		'"Before" passes on all of these documents again next time, because they are stored without a version: it compares nothing else. Set "Document Version" in both nodes.';
+	const ALL = { options: { resendAll: true } };
 
-	it.each<[string, string, INodeParameters]>([
-		['texts', 'Document Version', {}],
-		['JSON', 'Version Field', JSON_BODY],
-	])('say it if %s are stored without a version', async (_, field, source) => {
-		const { hints, items } = await both('ab', { ...PASSES, behind: { ...source, ...NO_VERSION } });
-		expect(items).toHaveLength(2);
-		expect(hints).toContain(`${PASSES_AGAIN} Set "${field}" in Document Settings as there.`);
+	it.each<[string, INodeParameters]>([
+		['if the documents are stored without a version', {}],
+		['also if the one before has none itself', { documentVersion: '' }],
+	])('say that all are passed on again, %s', async (_, before) => {
+		const { hints } = await both('ab', { before: { ...before, ...ALL }, behind: NO_VERSION });
+		expect(hints).toContain(PASSES_AGAIN);
 	});
 
-	it('say nothing of versions where they are stored with one, or in a file of many', async () => {
-		expect((await both('ab', PASSES)).hints.join()).not.toContain(PASSES_AGAIN);
+	it.each<[string, INodeParameters]>([
+		['they are stored with a version', {}],
+		['nothing is stored', { ...NO_VERSION, options: { dryRun: true } }],
+		['nothing is remembered', { ...NO_VERSION, mode: 'all', sourceName: 'Drive' }],
+		['they are of another source', { ...NO_VERSION, sourceName: 'Drive' }],
+	])('say nothing of versions where %s', async (_, behind) => {
+		const before = { ...ALL, ...(behind.mode === 'all' && { sourceName: 'Drive' }) };
+		const { error, hints } = await both('ab', { before, behind });
+		expect([error, hints.join()]).toEqual([undefined, expect.not.stringContaining(PASSES_AGAIN)]);
+	});
+
+	it('say nothing of versions where a file of records holds many documents', async () => {
 		const records = [{ key: 'a', text: 'The word is a.' }];
 		const data = await fixture.engine.binary(
 			Buffer.from(JSON.stringify(records)),
@@ -525,7 +528,11 @@ describe('a Find Changes and the Submit behind it', () => {
 		);
 		const items = listing('a').map((item) => ({ ...item, binary: { data } }));
 		const source = { source: 'records', textField: 'text', documentKeyField: 'key' };
-		const result = await both('a', { ...PASSES, behind: { ...source, ...NO_VERSION } }, { items });
+		const result = await both(
+			'a',
+			{ before: ALL, behind: { ...source, ...NO_VERSION } },
+			{ items },
+		);
 		expect(column(result.items, 'key')).toEqual(['a']);
 		expect(result.hints.join()).not.toContain(PASSES_AGAIN);
 	});

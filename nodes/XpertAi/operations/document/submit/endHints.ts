@@ -4,10 +4,9 @@ import { isExpression } from 'n8n-workflow';
 import { givenFor } from '../../../execution/givenValues';
 import { wantsVersion } from '../../../execution/identityFields';
 import { quoted } from '../../../execution/issueText';
-import type { Item } from '../../../execution/item';
 import type { MemoryFailures } from '../../../ingest/memory';
 import { failureMessage } from '../../../transport/failureText';
-import { linkedNodes } from './linkedNodes';
+import { findChangesBefore } from './linkedNodes';
 import { SourceRun } from './sourceRun';
 import { VERSION_PARAMETER, VERSION_FIELD_PARAMETER } from './sources/inputDocument';
 import type { Submission } from './submission';
@@ -61,23 +60,24 @@ export function addEndHints(submission: Submission, sourceRuns: SourceRun[]): vo
 		isByField ? VERSION_FIELD_PARAMETER : VERSION_PARAMETER,
 		submission.settings.remembers ? IS_COMPARED : NONE_IS_COMPARED,
 	);
-	submission.addHint(...compact([passesAgainHint(submission.first)]));
+	if (sourceRuns.some(({ memory }) => memory?.isUsable && memory.known.size > 0))
+		submission.addHint(...compact([passesAgainHint(submission)]));
 	addProcessingHints(submission, sourceRuns);
 }
 
 /**
- * Returns a hint if this node stores documents without versions behind a Find Changes node. That node compares versions
- * alone, so it would pass on each document in each run. A file of records has many documents for one item there, which
- * need no version.
+ * Returns a hint if this node stores documents without versions behind a Find Changes node with the same source. That
+ * node compares only versions, so it passes on each document in each run. For JSON and files of records, a version does
+ * not help if the documents have other keys than the items there.
  */
-function passesAgainHint(item: Item): string | undefined {
-	const source = givenFor(item.node, 'source');
-	const name = source === 'json' ? VERSION_FIELD_PARAMETER : VERSION_PARAMETER;
-	if (source === 'records' || wantsVersion(item, name)) return undefined;
-	const [before] = linkedNodes(item.context, item.node.name, 'findChanges');
+function passesAgainHint({ first, settings }: Submission): string | undefined {
+	const mayHaveOtherKeys = ['json', 'records'].includes(String(givenFor(first.node, 'source')));
+	if (settings.dryRun || mayHaveOtherKeys || wantsVersion(first, VERSION_PARAMETER))
+		return undefined;
+	const before = findChangesBefore(first);
 	return (
 		before &&
-		`${quoted(before.name)} passes on all of these documents again next time, because they are stored without a version. Set "${item.labelOf(name)}" in Document Settings as there.`
+		`${quoted(before.name)} passes on all of these documents again next time, because they are stored without a version: it compares nothing else. Set "${first.labelOf(VERSION_PARAMETER)}" in both nodes.`
 	);
 }
 

@@ -78,6 +78,13 @@ export function linkedNodes(
 const hasPartner = (node: LinkedNode, linked: LinkedNode[]) =>
 	linked.some((other) => differences(node, other).length === 0);
 
+/** Returns the nearest Find Changes node before a Submit node that may have the same source. */
+export function findChangesBefore({ context, node }: Item): LinkedNode | undefined {
+	const before = linkedNodes(context, node.name, 'findChanges');
+	// n8n lists the nearest parent last.
+	return before.findLast((other) => differences(node, other).length === 0);
+}
+
 /**
  * Compares the source of a Find Changes node with the Submit nodes after it, or the source of a Submit node with the
  * Find Changes nodes before it. Their sources differ if this node has no partner, and a linked node has none either.

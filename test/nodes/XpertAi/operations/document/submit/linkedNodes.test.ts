@@ -2,7 +2,10 @@ import type { IExecuteFunctions, INodeParameters, NodeTypeAndVersion } from 'n8n
 
 import { Item } from 'nodes/XpertAi/execution/item';
 import { submitFields } from 'nodes/XpertAi/operations/document/submit/fields';
-import { sourceDifference } from 'nodes/XpertAi/operations/document/submit/linkedNodes';
+import {
+	findChangesBefore,
+	sourceDifference,
+} from 'nodes/XpertAi/operations/document/submit/linkedNodes';
 import type { Connection } from 'nodes/XpertAi/transport/request';
 
 type Node = Omit<NodeTypeAndVersion, 'parameters'> & { parameters: INodeParameters };
@@ -15,8 +18,8 @@ function nodeOf(name: string, more: Partial<Node> = {}): Node {
 	return { name, type: 'xpertAi', typeVersion: 1, disabled: false, parameters, ...more };
 }
 
-/** What each node says of the others, where each hands on its items to the next. */
-function saidIn(nodes: Node[], tells = ['parents', 'children']): Array<string | undefined> {
+/** Gives the first item of each node, where each node hands on its items to the next. */
+function itemsOf(nodes: Node[], tells = ['parents', 'children']): Item[] {
 	const told = (whose: string, some: Node[]) =>
 		some.map(({ parameters, ...node }) => (tells.includes(whose) ? { ...node, parameters } : node));
 	const at = (name: string) => nodes.findIndex((node) => node.name === name);
@@ -24,13 +27,16 @@ function saidIn(nodes: Node[], tells = ['parents', 'children']): Array<string | 
 		const context = {
 			getNode: () => node,
 			getInputData: () => [{ json: {} }],
-			getParentNodes: (name: string) => told('parents', nodes.slice(0, at(name)).reverse()),
+			getParentNodes: (name: string) => told('parents', nodes.slice(0, at(name))),
 			getChildNodes: (name: string) => told('children', nodes.slice(at(name) + 1)),
 		} as unknown as IExecuteFunctions;
-		const text = sourceDifference(new Item(context, 0, submitFields, {} as Connection));
-		return text?.replace(/:.*/, '');
+		return new Item(context, 0, submitFields, {} as Connection);
 	});
 }
+
+/** What each node says of the others. */
+const saidIn = (nodes: Node[], tells?: string[]) =>
+	itemsOf(nodes, tells).map((item) => sourceDifference(item)?.replace(/:.*/, ''));
 
 const differing = (here: string, there: string, name: string) =>
 	`"Source Name" is "${here}" here and "${there}" in "${name}"`;
@@ -92,5 +98,24 @@ describe('The sources of linked nodes differ', () => {
 	])('in no node if n8n does not tell the parameters %s', (_, tells) => {
 		const said = saidIn([nodeOf('find a'), nodeOf('submit b')], tells);
 		expect(said).toEqual([undefined, undefined]);
+	});
+});
+
+describe('The Find Changes node before a Submit node', () => {
+	it.each<[string, Node[], string | undefined]>([
+		[
+			'is the nearest of two',
+			[nodeOf('find a', { name: 'far' }), nodeOf('find a', { name: 'near' })],
+			'near',
+		],
+		[
+			'is one with the same source',
+			[nodeOf('find a'), nodeOf('submit a'), nodeOf('find b')],
+			'find a',
+		],
+		['is none if its source differs', [nodeOf('find b')], undefined],
+	])('%s', (_, before, name) => {
+		const last = itemsOf([...before, nodeOf('submit a', { name: 'last' })]).at(-1);
+		expect(last && findChangesBefore(last)?.name).toBe(name);
 	});
 });
