@@ -1,5 +1,6 @@
 import type { INodeParameters } from 'n8n-workflow';
 
+import { keyNamespace } from 'nodes/XpertAi/operations/document/submit/settings';
 import { derivedId } from 'nodes/XpertAi/payloads/ids';
 import { answering } from './support/faults';
 import { clock } from './support/clock';
@@ -220,17 +221,17 @@ describe('what the first run with a memory finds', () => {
 
 describe('a new document whose key another node has stored since the first run', () => {
 	const REPLACED =
-		'already on the server under their keys: not stored by this source, or disabled since.';
+		'on the server already: of another node, of this one before it remembered, or disabled since.';
 	const ANOTHER =
 		'If another node stores them under the same keys, this one replaces them: give each node a Source Name.';
-	/** Stores a document under the key that another source without a name gives it. */
-	const storeOfAnother = (name: string) => {
+	/** Stores a document as another node with this Source Name does. */
+	const storeOfAnother = (name: string, sourceName = '') => {
 		const { knowledgebaseId } = fixture.world;
-		const id = derivedId(knowledgebaseId, name);
+		const id = derivedId(keyNamespace(knowledgebaseId, sourceName), name);
 		fixture.sandbox.store.putDocument({ id, knowledgebaseId, name });
 	};
 	const replaced = async (sourceName: string, names: string) =>
-		hintsOf(await night(sourceName, names)).filter((hint) => /already on|another/.test(hint));
+		hintsOf(await night(sourceName, names)).filter((hint) => /already:|another/.test(hint));
 
 	it('is replaced, and that is said with what prevents it', async () => {
 		await night('', 'a');
@@ -242,15 +243,38 @@ describe('a new document whose key another node has stored since the first run',
 
 	it('is not replaced where the source has a name, as its keys are its own', async () => {
 		await night('x', 'a');
-		storeOfAnother('b');
+		storeOfAnother('b', 'x');
 		expect(await replaced('x', 'ab')).toEqual([]);
 	});
 
 	it('is not meant where the answer to the first try was lost', async () => {
 		await night('', 'a');
-		add({ endpoint: 'E3', do: 'drop', when: 'after', nth: 1 });
+		add({ endpoint: 'E3', do: 'drop', when: 'after', nth: 4 });
 		expect(await replaced('', 'ab')).toEqual([]);
 		expect(found()).toEqual(['a of nobody', 'b of nobody']);
+	});
+
+	it.each<[string, INodeParameters]>([
+		['a shard, as it may come of another one', { options: { shard: '1' } }],
+		[
+			'an ID of its own',
+			{ source: 'json', jsonBody: '={{ [{ id: $json.id, name: $json.name }] }}' },
+		],
+	])('is not meant where it has %s', async (_, parameters) => {
+		const ids = ['a', 'b'].map((name) => derivedId(fixture.world.knowledgebaseId, name));
+		const items = ids.map((id, at) => ({ json: { id, name: 'ab'[at], text: 'x' } }));
+		const run = async (some: typeof items) =>
+			hintsOf(
+				await submit(
+					{ ...TEXTS, mode: 'changed', afterStoring: 'nothing', ...parameters },
+					{ items: some },
+				),
+			);
+		await run(items.slice(0, 1));
+		storeOfAnother('b');
+		const hints = await run(items);
+		expect(hints[0]).toContain('1 unchanged');
+		expect(hints.join()).not.toMatch(/already:|another/);
 	});
 
 	it('is not said twice where the first run has said it', async () => {

@@ -8,6 +8,7 @@ import { processingState, type ProcessingStatus } from '../../../ingest/statuses
 import type { DocumentReport } from './outcomes';
 import type { Document } from './readyDocument';
 import { REPLACED_OF_ANOTHER_NODE } from './sourceComparison';
+import type { SourceSettings } from './settings';
 import type { SourceContents } from './sourceContents';
 import type { Submission } from './submission';
 
@@ -18,7 +19,7 @@ type Processed = Extract<Fact<DocumentReport>, { outcome: 'processed' }>;
 const MAX_STARTED_NOW = 1000;
 
 const REPLACED_ON_SERVER =
-	'already on the server under their keys: not stored by this source, or disabled since.';
+	'on the server already: of another node, of this one before it remembered, or disabled since.';
 
 /** The name and key of a document, as the memory stores them. */
 const nameAndKey = ({ record: { name }, key }: Document) => (name ? { name, key } : { key });
@@ -39,7 +40,7 @@ export class SourceOutcomes {
 	/** @param processing starts and follows the processing on the server; unset if this run starts no processing */
 	constructor(
 		private readonly submission: Submission,
-		private readonly sourceName: string,
+		private readonly source: SourceSettings,
 		private readonly contents: SourceContents,
 		private readonly processing?: Processing,
 	) {}
@@ -92,11 +93,13 @@ export class SourceOutcomes {
 	 * Adds hints if a document that is new to the memory has replaced one on the server. Does so only for a source without
 	 * a name, as it shares its keys. After a second try, the first one may have stored the document that was replaced.
 	 */
-	private addReplacedHints({ attempts, record }: StoredFact): void {
-		const { memory, sourceName, submission } = this;
+	private addReplacedHints({ attempts, document, record }: StoredFact): void {
+		const { memory, source, submission } = this;
+		// Documents of a source with shards may come from another shard. Without a key, a document has an ID of its own.
+		const sharesKey = !source.sourceName && !source.shard && document.key !== undefined;
 		// A server that has stored a record tells when it did so; only for a new one, also when it was created (`E3`).
 		const isReplaced = attempts === 1 && has(record, 'updatedAt') && !has(record, 'createdAt');
-		if (!isReplaced || sourceName !== '' || memory?.unsaid?.stored || memory?.failures.lost) return;
+		if (!isReplaced || !sharesKey || memory?.unsaid?.stored || memory?.failures.lost) return;
 		submission.addCountedHint(1, REPLACED_ON_SERVER);
 		submission.addHint(REPLACED_OF_ANOTHER_NODE);
 	}

@@ -48,7 +48,7 @@ export class SourceRun {
 		if (settings.startsProcessing)
 			this.processing = new Processing(this.newRoutes(), settings.waitMs);
 		const contents = new SourceContents(submission, item);
-		const outcomes = new SourceOutcomes(submission, source.sourceName, contents, this.processing);
+		const outcomes = new SourceOutcomes(submission, source, contents, this.processing);
 		this.contents = contents;
 		this.outcomes = outcomes;
 		this.reader = new SourceReader(
