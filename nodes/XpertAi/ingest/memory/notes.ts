@@ -107,7 +107,7 @@ const NOTE_VERSION = 1;
  */
 export const SIZES = { request: 512 * 1024, answer: 8, piece: 2000, names: 128 * 1024, pages: 32 };
 
-/** Thrown if notes cannot be read or written, or if this run must not send (see `Lease.check`). */
+/** Thrown if notes cannot be read or written, or if this run must not send (see `Lease.renewIfOverdue`). */
 export class NotesFailed extends Error {
 	constructor(readonly failure: Failure) {
 		super(failure.reason);

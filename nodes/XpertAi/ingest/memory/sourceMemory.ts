@@ -19,7 +19,7 @@ import {
 	SIZES,
 } from './notes';
 import { pieceNames, Pieces, ROOT } from './pieces';
-import { FIRST_NOTE_NAMES, type MemoryParts, loadMemory } from './readMemory';
+import { FIRST_NOTE_NAMES, type MemoryParts, loadMemory } from './loadMemory';
 
 /** Problems with the memory, for hints to the user. A field is unset if its step succeeded. */
 export interface MemoryFailures {

@@ -84,8 +84,8 @@ function requestedDocuments(item: Item) {
 	const { sourceName } = sourceNameAndShard(item);
 	const isByKey = item.setting('documentsBy', identifiedBy) === 'key';
 	const key = isByKey ? keyOf(item, 'documentKey') : undefined;
-	const owner = keyNamespace(knowledgebaseId, sourceName);
-	const ids = key ? [derivedId(owner, key)] : item.ids('documentIds');
+	const idNamespace = keyNamespace(knowledgebaseId, sourceName);
+	const ids = key ? [derivedId(idNamespace, key)] : item.ids('documentIds');
 	return ids.map((id) => ({ item, knowledgebaseId, sourceName, key, id }));
 }
 

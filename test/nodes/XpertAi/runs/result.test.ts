@@ -139,7 +139,7 @@ describe('the words of a result', () => {
 		],
 	])('%s', (_, { reason }, words) => expect(reason).toMatch(words));
 
-	it('stillBusy names the silent run that it cancelled', () => {
+	it('busyAtDeadlineResult names the silent run that it cancelled', () => {
 		const result = busyAtDeadlineResult(run, 0, 'silent');
 		expect(result).toMatchObject({ status: 'timedOut', cancelledRun: 'silent' });
 		expect(result.advice).toMatch(

@@ -39,17 +39,17 @@ export function hashOf({ bytes, json, record: { fileUrl } }: Document, version?:
  * Makes a document that can be sent: with its ID, folder, JSON and `report`. The ID is derived from the key, or else the
  * document's own, or else random. Without a file, `record` keeps no content, because the JSON has it.
  *
- * @param owner the namespace of the key (see `keyNamespace`)
+ * @param idNamespace the namespace of the key (see `keyNamespace`)
  * @param isKeptToEnd whether the report is kept to the end of the run
  */
 export function readyDocument(
 	found: InputDocument,
 	item: Item,
-	{ knowledgebaseId, owner }: Record<'knowledgebaseId' | 'owner', string>,
+	{ knowledgebaseId, idNamespace }: Record<'knowledgebaseId' | 'idNamespace', string>,
 	isKeptToEnd: boolean,
 ): Document {
 	const { key, file, hadNul } = found;
-	const fixedId = key === undefined ? found.record.id : derivedId(owner, key);
+	const fixedId = key === undefined ? found.record.id : derivedId(idNamespace, key);
 	// With a random ID, the request can be repeated without storing the document twice.
 	const id = fixedId || randomUUID();
 	const record = withParentFolder({ ...found.record, id }, knowledgebaseId);

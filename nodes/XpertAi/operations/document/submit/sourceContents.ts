@@ -76,7 +76,7 @@ export class SourceContents {
 
 	/**
 	 * Removes the report of a document from `reports`, to save memory. `seen` keeps the state of the document. Does nothing
-	 * for a tracked document, or if a later document has replaced this one.
+	 * if the report is kept to the end of the run, or if a later document has replaced this one.
 	 */
 	release(id: string, report: DocumentReport): void {
 		if (report.isKeptToEnd || report.isReplaced) return;

@@ -32,7 +32,7 @@ export class SourceReader {
 	versioned = 0;
 	/** The different versions of the documents, at most two. */
 	readonly versions = new Set<string>();
-	private readonly place: Record<'knowledgebaseId' | 'owner', string>;
+	private readonly place: Record<'knowledgebaseId' | 'idNamespace', string>;
 
 	constructor(
 		private readonly submission: Submission,
@@ -41,7 +41,7 @@ export class SourceReader {
 		private readonly contents: SourceContents,
 		private readonly outcomes: SourceOutcomes,
 	) {
-		this.place = { knowledgebaseId, owner: keyNamespace(knowledgebaseId, sourceName) };
+		this.place = { knowledgebaseId, idNamespace: keyNamespace(knowledgebaseId, sourceName) };
 	}
 
 	/**
@@ -177,7 +177,7 @@ export class SourceReader {
 	private handleUnread(item: Item, caught: unknown): void {
 		const key = isObject(caught) ? keyByRejection.get(caught) : undefined;
 		if (key === undefined) this.contents.gaps += 1;
-		else this.contents.recordSeenAs(derivedId(this.place.owner, key), 'unreadable');
+		else this.contents.recordSeenAs(derivedId(this.place.idNamespace, key), 'unreadable');
 		this.submission.addFailedItem(item, caught);
 	}
 }
