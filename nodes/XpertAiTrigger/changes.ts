@@ -66,7 +66,8 @@ export async function readChanges<One extends Change>(
 			for (const change of page.changes) seen.set(changeKey(change), change);
 			read.changes = [...seen.values()];
 			read.serverTime ??= page.serverTime;
-			// The next page starts at the newest time once more, because it may hold other changes with this time.
+			// The next page starts at the newest time once more, because it may hold other changes with this time. After the
+			// last page, all changes with this time are known, so the next reading starts after it.
 			read.upTo = isLastPage && times.length > 0 ? newest + 1 : newest;
 			if (isLastPage || (isEnough(read) && newest > since)) return read;
 			sameTime = times.filter((at) => at === newest).length;

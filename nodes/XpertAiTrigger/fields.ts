@@ -66,7 +66,7 @@ export const triggerFields: INodeProperties[] = [
 ];
 
 /** The schema of the trigger's parameters. */
-export const triggerSettings = z.object({
+export const triggerSettingsSchema = z.object({
 	events: z.array(eventSchema).min(1),
 	assistantId: uuid.optional(),
 	simplify: z.boolean(),
@@ -77,4 +77,4 @@ export const triggerSettings = z.object({
 	}),
 });
 
-export type TriggerSettings = z.infer<typeof triggerSettings>;
+export type TriggerSettings = z.infer<typeof triggerSettingsSchema>;

@@ -113,8 +113,8 @@ export function nextMemory(
 	const since = Math.min(upTo, unhandledFrom, serverTime + OVERLAP_MS);
 	const overlapFrom = Math.min(atStart.since, serverTime) - OVERLAP_MS;
 	const again = Math.max(latest.again, Math.min(upTo, unhandledFrom, overlapFrom));
-	// All new changes that were read: postponed ones, those that this poll did not reach (with `tries: 0`), and
-	// handled ones.
+	// All new changes that were read, even the handled ones. A postponed one has one try more than before. One that this
+	// poll did not reach keeps its `tries`, which are 0 if no poll has postponed it.
 	const withTries = unhandledWithTries(latest, changes, postponed);
 	// The first entry of a change wins. So a handled change loses the `tries` that it has in the other lists.
 	const known = uniqBy([...handled.map(toKnown), ...withTries, ...latest.known], changeKey);
@@ -183,8 +183,10 @@ export async function correctMemory(
 ): Promise<Memory | undefined> {
 	const isPlausible = (time: number) => memory.since <= time + OVERLAP_MS;
 	// Without the server's time, changes from `again` on show that the memory is not ahead of the server.
-	if (serverTime === undefined ? changes.length > 0 : isPlausible(serverTime)) return undefined;
-	const newest = await fetchStartTime(fetchChanges);
-	if (isPlausible(newest.serverTime)) return undefined;
-	return { ...memory, since: newest.start, again: Math.min(memory.again, newest.start) };
+	const seemsPlausible = serverTime === undefined ? changes.length > 0 : isPlausible(serverTime);
+	if (seemsPlausible) return undefined;
+	// If the server's time is unknown here, too, `latestTime` is the newest time of a change.
+	const { serverTime: latestTime, start } = await fetchStartTime(fetchChanges);
+	if (isPlausible(latestTime)) return undefined;
+	return { ...memory, since: start, again: Math.min(memory.again, start) };
 }

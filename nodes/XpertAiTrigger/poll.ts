@@ -7,7 +7,7 @@ import { Reader } from '../XpertAi/execution/reader';
 import { systemClock } from '../XpertAi/transport/clock';
 import { connectionOf } from '../XpertAi/transport/request';
 import { readChanges, type Reading } from './changes';
-import { triggerFields, triggerSettings, type TriggerSettings } from './fields';
+import { triggerFields, triggerSettingsSchema, type TriggerSettings } from './fields';
 import { makeItems, THREAD_TRIES } from './items';
 import {
 	correctMemory,
@@ -28,7 +28,7 @@ import { type ConversationChange, changesFetcher } from './search';
 export function readTriggerSettings(context: IPollFunctions): TriggerSettings {
 	const resolve: Reader['resolve'] = (name, initial) => context.getNodeParameter(name, initial);
 	const reader = new Reader(context.getNode(), triggerFields, resolve, 'No poll was made.');
-	return reader.settings(triggerSettings);
+	return reader.settings(triggerSettingsSchema);
 }
 
 /** The time limit of a poll, if n8n sets no lower limit. Recent versions of n8n abandon a poll after 45 s (default). */

@@ -66,7 +66,8 @@ export function changesFetcher(
 	return async ({ since, order, limit }) => {
 		const updatedAt = since === undefined ? undefined : { $gte: new Date(since).toISOString() };
 		const search = { where: { updatedAt, xpertId }, order: { updatedAt: order }, limit };
-		// Polls would miss changes if the server ignored the filter or the order.
+		// Checks only answers in the order `ASC`: polls would miss changes if the server ignored the filter or the order.
+		// `since` comes first in `times`, so no change may be older than that.
 		const schema = searchAnswer.refine((changes) => {
 			const times = [since ?? 0, ...validTimes(changes)];
 			return order === 'DESC' || isEqual(times, sortBy(times));

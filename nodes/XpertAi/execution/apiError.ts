@@ -7,7 +7,7 @@ import { systemClock } from '../transport/clock';
 import type { RequestContext } from '../transport/credential';
 import { type Failure, isRebuildingIndex } from '../transport/failure';
 import { failureDescription, failureMessage } from '../transport/failureText';
-import { cancelSignal, type Send } from '../transport/request';
+import { executionCancelSignal, type Send } from '../transport/request';
 
 export type ItemError = NodeApiError | NodeOperationError;
 
@@ -108,7 +108,7 @@ export async function callOrThrow<Answer>(
 	request: Call<Answer>,
 	toError = (failure: Failure) => apiError(failure, { node: context.getNode() }),
 ): Promise<Answered<Answer>> {
-	const signal = cancelSignal(context);
+	const signal = executionCancelSignal(context);
 	const result = await call({ send, clock: systemClock, signal }, request);
 	if (result.ok) return result;
 	throw toError(result.failure);

@@ -42,9 +42,10 @@ export const templateParserOf = memoize<
 templateParserOf.cache = new WeakMap();
 
 /**
- * Evaluates an expression. If the expression only reads a value of the item, the node reads the value itself, because
- * n8n takes a hundred times as long. First, n8n also evaluates the expression, until an item gives a value other than
- * null and undefined. If the two values differ, n8n evaluates the expression for all further items.
+ * Evaluates an expression. If it only reads a value of the item, the node can read the value itself, because n8n takes a
+ * hundred times as long. At first, n8n evaluates such an expression, too, and its value is returned. Once both have given
+ * the same value other than null and undefined for an item, the node reads alone. Once their values have differed, only
+ * n8n evaluates the expression.
  *
  * @param expression without the leading `=`
  * @param askN8n asks n8n for the value

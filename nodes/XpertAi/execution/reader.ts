@@ -249,7 +249,9 @@ export class Reader {
 	/** Converts a value to JSON text. Throws if JSON cannot represent a part of the value, e.g. Infinity. */
 	jsonText(value: unknown, fieldNames: FieldNames = {}): string {
 		const text = stringified(value);
+		// `JSON.stringify` fails if the value is nested too deeply or its text is too long.
 		if (text === undefined) {
+			// The field that has no JSON text even on its own, if there is one.
 			const key = findKey(Object(value), (part) => part !== undefined && !stringified(part));
 			return this.throwIssue({
 				field: fieldLabel(compact([key]), fieldNames),

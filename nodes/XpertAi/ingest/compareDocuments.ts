@@ -133,9 +133,9 @@ function standingInMemory(
 }
 
 /**
- * Whether a document with unchanged content need not be sent again. To be up to date, it must be on the server. If it
- * must be processed, it must also be processed, in process, or only stored by the last run. If its status could not be
- * fetched, the memory decides.
+ * Whether a document with unchanged content need not be sent again. To be up to date, it must be on the server. With
+ * `mustBeProcessed`, its processing must also have ended or be running, or the last run must have only stored it. If its
+ * status could not be fetched, the memory decides.
  */
 function isUpToDate(
 	id: string,

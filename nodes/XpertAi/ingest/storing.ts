@@ -274,10 +274,12 @@ function maySplit(batch: Batch<unknown>, failure: Failure): boolean {
 }
 
 /**
- * The outcome of the documents in a failed batch.
+ * Returns the outcome of the documents in a failed batch: `unknown` if a request may have stored some of them; `rejected`
+ * if the server has answered and stored none; otherwise `notSent`.
  *
- * @param wasSent whether this batch was sent. Earlier requests may have contained its documents in any case. If false,
- * `failure` is that of the folders or the journal; even then, `cancelled` and status 500 give `unknown`.
+ * @param failure why the batch failed; if it was not sent, the failure of the folders or the journal
+ * @param wasSent whether this batch was sent. If not, requests of a larger batch may still have contained its documents.
+ * Makes no difference for a `cancelled` request and for status 500.
  */
 function failedOutcome(
 	{ batch, mayBeDone, partlyDoneFailures }: Attempted<unknown>,

@@ -48,8 +48,8 @@ export class BlockingRunWatch {
 	 * the deadline, and after a stop of the execution. The caller must list the runs again.
 	 */
 	async waitForEnd(): Promise<void> {
-		const { signal, remaining } = this.run;
-		while (remaining() > 0 && !signal?.aborted) {
+		const { signal, remainingMs } = this.run;
+		while (remainingMs() > 0 && !signal?.aborted) {
 			if (await this.cancelIfSilent()) return;
 			this.openStream ??= this.readStream();
 			await this.pause(LOOK_MS, this.openStream);

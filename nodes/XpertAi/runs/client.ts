@@ -9,7 +9,7 @@ export interface Client extends ApiClient {
 	/** When to give up, in milliseconds since the epoch. */
 	deadline: number;
 	/** Milliseconds until the deadline, at least 0. */
-	remaining: () => number;
+	remainingMs: () => number;
 	/** Waits for the given milliseconds. Ends early at the deadline, or when the execution is stopped. */
 	wait: (ms: number) => Promise<void>;
 	/** Sends a request without the deadline, e.g. to cancel a run after the deadline. */
@@ -31,8 +31,8 @@ const MIN_TIMEOUT_MS = 1_000;
  */
 export function withDeadline({ send, ...limits }: ApiClient & { deadline: number }): Client {
 	const { clock, deadline, signal } = limits;
-	const remaining = () => Math.max(0, deadline - clock.now());
-	const wait = async (ms: number) => await clock.sleep(Math.min(ms, remaining()), signal);
+	const remainingMs = () => Math.max(0, deadline - clock.now());
+	const wait = async (ms: number) => await clock.sleep(Math.min(ms, remainingMs()), signal);
 	/** Why the last request failed. Undefined after a success. */
 	let lastFailure: Failure | undefined;
 	/** When the next request may be sent, according to `Retry-After`. */
@@ -41,19 +41,20 @@ export function withDeadline({ send, ...limits }: ApiClient & { deadline: number
 		const { method, path, apiRoot = API_ROOT } = request;
 		const place = { method, path: apiRoot + path };
 		const pauseMs = earliest - clock.now();
-		// A pause that is already over never makes a request too late.
+		// If the pause is already over, the request is sent even after the deadline (see `MIN_TIMEOUT_MS`).
 		const isTooLate = pauseMs > 0 && earliest > deadline;
 		if (pauseMs > 0 && !isTooLate) await wait(pauseMs);
 		if (signal?.aborted) return { ok: false, failure: { kind: 'cancelled', ...place } };
+		// Only a failure with `Retry-After` makes a pause, so `lastFailure` is set if the request is too late.
 		if (isTooLate && lastFailure) return { ok: false, failure: { ...lastFailure, ...place } };
-		const totalMs = Math.max(MIN_TIMEOUT_MS, remaining());
+		const totalMs = Math.max(MIN_TIMEOUT_MS, remainingMs());
 		const timeoutMs = Math.min(request.timeoutMs, totalMs);
 		const outcome = await send({ ...request, timeoutMs, totalMs });
 		lastFailure = outcome.ok ? undefined : outcome.failure;
 		earliest = clock.now() + (lastFailure?.retryAfterMs ?? 0);
 		return outcome;
 	};
-	return { ...limits, remaining, wait, send: sendInTime, sendUnlimited: send };
+	return { ...limits, remainingMs, wait, send: sendInTime, sendUnlimited: send };
 }
 
 /**
@@ -64,7 +65,7 @@ export function withDeadline({ send, ...limits }: ApiClient & { deadline: number
  * @returns the result of the last attempt
  */
 export async function repeatUntil<Result>(
-	client: Pick<Client, 'remaining' | 'signal' | 'wait'>,
+	client: Pick<Client, 'remainingMs' | 'signal' | 'wait'>,
 	attempt: () => Promise<Result>,
 	isDone: (result: Result, waitedMs: number) => boolean,
 	firstPauseMs = FIRST_PAUSE_MS,
@@ -73,7 +74,7 @@ export async function repeatUntil<Result>(
 	let waitedMs = 0;
 	for (;;) {
 		const result = await attempt();
-		const mustEnd = client.remaining() <= 0 || client.signal?.aborted;
+		const mustEnd = client.remainingMs() <= 0 || client.signal?.aborted;
 		if (mustEnd || isDone(result, waitedMs)) return result;
 		await client.wait(pauseMs);
 		waitedMs += pauseMs;
@@ -93,7 +94,7 @@ export async function waitAtMost(
 	const { clock, signal } = client;
 	const done = new AbortController();
 	const stop = signal ? AbortSignal.any([signal, done.signal]) : done.signal;
-	const sleep = clock.sleep(Math.min(ms, client.remaining()), stop);
+	const sleep = clock.sleep(Math.min(ms, client.remainingMs()), stop);
 	await (event ? Promise.race([event, sleep]) : sleep);
 	done.abort();
 }

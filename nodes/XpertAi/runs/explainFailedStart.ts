@@ -1,7 +1,7 @@
 import { isUuid } from '../payloads/ids';
 import { conversationExists } from '../threads/conversation';
 import { type Failure, mayMeanNoRecord } from '../transport/failure';
-import { failed, resultOfFailure, type NoAnswer } from './result';
+import { failed, resultOfFailure, type UnsuccessfulResult } from './result';
 import { readRunConversation, type Run } from './run';
 
 /**
@@ -13,7 +13,10 @@ import { readRunConversation, type Run } from './run';
  * - the failure of the check, if the check fails and `otherwise` has no failure
  * - else `otherwise`
  */
-export async function explainMissingThread(run: Run, otherwise: NoAnswer): Promise<NoAnswer> {
+export async function explainIfThreadMissing(
+	run: Run,
+	otherwise: UnsuccessfulResult,
+): Promise<UnsuccessfulResult> {
 	const { failure, conversationId } = await readRunConversation(run);
 	if (failure && !otherwise.failure) return resultOfFailure(failure);
 	if (failure || conversationId) return otherwise;
@@ -28,10 +31,10 @@ export async function explainMissingThread(run: Run, otherwise: NoAnswer): Promi
 }
 
 /** Returns the result of a start that the server rejected. Checks the thread if the rejection may be due to the thread. */
-export async function explainFailedStart(run: Run, failure: Failure): Promise<NoAnswer> {
-	const result: NoAnswer = { status: 'failed', failure };
+export async function explainFailedStart(run: Run, failure: Failure): Promise<UnsuccessfulResult> {
+	const result: UnsuccessfulResult = { status: 'failed', failure };
 	// For a missing thread, the server may answer 500. A 404 is about the assistant, which the server looks up first.
 	const threadMayBeMissing =
 		!run.isThreadNew && mayMeanNoRecord(failure) && failure.missing !== 'record';
-	return threadMayBeMissing ? await explainMissingThread(run, result) : result;
+	return threadMayBeMissing ? await explainIfThreadMissing(run, result) : result;
 }

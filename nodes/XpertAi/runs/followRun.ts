@@ -13,7 +13,7 @@ import { overlapsOthers } from './overlap';
 import { provesCompletion, readRunState } from './readRunState';
 import {
 	type Completed,
-	executionStopped,
+	executionStoppedResult,
 	failureIn,
 	hasAnswer,
 	type Interrupted,
@@ -58,7 +58,7 @@ export async function waitForRunResult(
 			(await endsBeforeDecision(run, events, decidedTasks))
 		) {
 			// The stream has shown the parts from before the decision. Read on without a pause.
-			events.resume(listener);
+			events.prepareForNextAnswer(listener);
 			lacksEarlierParts = false;
 			continue;
 		}
@@ -71,9 +71,9 @@ export async function waitForRunResult(
 			return lacksEarlierParts ? await withStoredParts(run, result) : result;
 		}
 		const state = await readRunState(run);
-		if (run.signal?.aborted) return executionStopped(failureIn(state));
+		if (run.signal?.aborted) return executionStoppedResult(failureIn(state));
 		if (isResult(state)) return state;
-		if (run.remaining() <= 0) return { ...RUNNING_AT_DEADLINE, failure: failureIn(state) };
+		if (run.remainingMs() <= 0) return { ...RUNNING_AT_DEADLINE, failure: failureIn(state) };
 		const hasNewEvents = events.lastId !== lastId;
 		pause = hasNewEvents ? FIRST_PAUSE_MS : longerPause(pause);
 		await run.wait(pause);
@@ -109,7 +109,7 @@ async function withStoredAnswer(run: RunClient, result: Completed): Promise<RunR
 	if (failure)
 		return { ...timedOut('The run has ended, but its answer could not be read'), failure };
 	const stored = new RunEvents(run.runId);
-	stored.readContent(message?.content);
+	stored.addContent(message?.content);
 	return { ...result, ...pick(stored, ['output', 'otherParts', 'answerId']) };
 }
 
@@ -130,7 +130,7 @@ async function waitForSettledResult(
 	if (state.status === 'interrupted' && streamed.status === 'interrupted') return streamed;
 	if (isResult(state)) return state;
 	const failure = failureIn(state);
-	if (run.signal?.aborted) return executionStopped(failure);
+	if (run.signal?.aborted) return executionStoppedResult(failure);
 	return { ...timedOut('What became of the run was not yet known'), failure };
 }
 
@@ -143,7 +143,7 @@ async function withStoredParts(run: RunClient, result: RunResult): Promise<RunRe
 	if (!('parts' in result) || sourcesOf(result.parts).list().length === 0) return result;
 	const { message } = await findAnswer(run, await readRunConversation(run), run.runId);
 	const stored = new RunEvents(run.runId);
-	stored.readContent(message?.content);
+	stored.addContent(message?.content);
 	return stored.output === result.output ? { ...result, parts: stored.parts } : result;
 }
 

@@ -21,14 +21,14 @@ import { call } from '../transport/call';
 import { FIRST_PAUSE_MS } from '../transport/clock';
 import { mayMeanNoRecord } from '../transport/failure';
 import { repeatUntil } from './client';
-import { explainFailedStart, explainMissingThread } from './explainFailedStart';
+import { explainFailedStart, explainIfThreadMissing } from './explainFailedStart';
 import {
 	busyResult,
 	failed,
 	hasAnswer,
 	arrivalUnknown,
 	neverRanResult,
-	type NoAnswer,
+	type UnsuccessfulResult,
 	NOTHING_TO_DECIDE,
 	resultFromEvents,
 	type RunResult,
@@ -61,10 +61,10 @@ export async function runInOneRequest(run: Run): Promise<RunResult> {
 	run.facts.conversationId ??= stateBefore?.metadata?.id;
 	// Without a state, the thread probably had no run. A decision or a retry would keep such a thread busy forever.
 	if (kind !== 'message' && !stateBefore)
-		return await explainMissingThread(run, neverRanResult(kind));
+		return await explainIfThreadMissing(run, neverRanResult(kind));
 	const nothingWaits = stateBefore?.status === 'idle' || stateBefore?.status === 'error';
 	if (kind === 'decision' && nothingWaits) return NOTHING_TO_DECIDE;
-	if (run.remaining() <= 0) return timedOut('The run had not begun');
+	if (run.remainingMs() <= 0) return timedOut('The run had not begun');
 	const waited = { ...run, stateBefore };
 	const sent = await sendAndWait(waited);
 	if (sent.ok) return await resultOfAnswer(waited, sent.answer.content);
@@ -82,7 +82,7 @@ async function sendAndWait({ stateBefore, ...run }: RunWithStateBefore) {
 		method: 'POST',
 		path: buildPath(WAIT_PATH, { threadId: run.threadId }),
 		body: JSON.stringify({ ...assistant, ...run.body }),
-		timeoutMs: run.remaining(),
+		timeoutMs: run.remainingMs(),
 		schema: runAnswer,
 		repeatable: false,
 		maxTries: START_TRIES,
@@ -94,7 +94,9 @@ async function sendAndWait({ stateBefore, ...run }: RunWithStateBefore) {
  *
  * @returns the state of the thread as `stateBefore`, or why the run must not start
  */
-async function waitUntilIdle(run: Run): Promise<{ stateBefore?: ThreadState } | NoAnswer> {
+async function waitUntilIdle(
+	run: Run,
+): Promise<{ stateBefore?: ThreadState } | UnsuccessfulResult> {
 	const mayWait = run.whenBusy === 'wait';
 	const read = async () => await readStateBefore(run);
 	const isDone = ({ status }: Awaited<ReturnType<typeof read>>) => !mayWait || status !== 'busy';
@@ -132,7 +134,7 @@ async function resultOfAnswer(run: RunWithStateBefore, content: unknown): Promis
 	// If the thread shows another text, the parts that it shows are kept.
 	run.facts.conversationId ??= state.metadata?.id;
 	const answer = { parts: [], ...shown, status: 'completed' as const, output, otherParts };
-	return lacksAnswer(run, state, output) ? { ...answer, remembered: false } : answer;
+	return threadLacksAnswer(run, state, output) ? { ...answer, remembered: false } : answer;
 }
 
 /** Returns the result of the run if the server's answer is empty: only the thread shows what became of the run. */
@@ -161,7 +163,7 @@ async function readSettledThread(run: RunWithStateBefore, isEmpty: boolean) {
 }
 
 /** Whether the thread certainly does not contain the answer, so that the assistant will not remember it. */
-function lacksAnswer(run: RunWithStateBefore, state: ThreadState, output: string): boolean {
+function threadLacksAnswer(run: RunWithStateBefore, state: ThreadState, output: string): boolean {
 	// No other run can overwrite an answer on a new thread.
 	if (run.isThreadNew) return false;
 	// Without a status, or while a run is active, the thread may not show the answer yet.
@@ -179,7 +181,10 @@ const IDLE_READS = 2;
  *
  * @param otherwise the result if the thread does not show the run
  */
-async function pollForResult(run: RunWithStateBefore, otherwise: NoAnswer): Promise<RunResult> {
+async function pollForResult(
+	run: RunWithStateBefore,
+	otherwise: UnsuccessfulResult,
+): Promise<RunResult> {
 	let idleReads = 0;
 	const look = async () => {
 		const { answer: state, failure: unread } = await readThread(run, run.threadId, 1);

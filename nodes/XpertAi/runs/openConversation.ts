@@ -1,5 +1,5 @@
 import { derivedId } from '../payloads/ids';
-import { createConversation, readConversation } from '../threads/conversation';
+import { createConversation, readThreadConversation } from '../threads/conversation';
 import { learnOwner, type Owner, confirmOwner } from '../threads/owner';
 import { readThread } from '../threads/thread';
 import { type ApiClient, FOREIGN_PAUSE_MS } from '../transport/call';
@@ -11,13 +11,13 @@ import {
 	mayMeanNoRecord,
 } from '../transport/failure';
 import { type Client, repeatUntil } from './client';
-import { failed, resultOfFailure, type NoAnswer } from './result';
+import { failed, resultOfFailure, type UnsuccessfulResult } from './result';
 
 /** Maximum number of attempts to create a conversation in `openNewConversation`. */
 const CREATE_TRIES = 3;
 
 /** The IDs of the conversation, or why there is none. */
-type Opened = { threadId: string; conversationId: string } | NoAnswer;
+type Opened = { threadId: string; conversationId: string } | UnsuccessfulResult;
 
 /**
  * Creates a conversation on a thread that does not exist yet. If the server's answer is lost, looks for the conversation
@@ -33,7 +33,7 @@ export async function openNewConversation(
 		if (created.ok) return { threadId, conversationId: created.answer.id };
 		const { failure, mayBeDone } = created;
 		if (!mayBeDone) return resultOfFailure(failure, threadId);
-		const { failure: unread, conversationId } = await readConversation(client, threadId);
+		const { failure: unread, conversationId } = await readThreadConversation(client, threadId);
 		if (conversationId) return { threadId, conversationId };
 		if (unread || tries >= CREATE_TRIES || client.signal?.aborted)
 			return resultOfFailure(failure, threadId);
@@ -112,7 +112,7 @@ async function openForOwner(
  * @returns undefined if there is none; a failed result if the server could not be asked
  */
 async function findConversation(client: Client, threadId: string): Promise<Opened | undefined> {
-	const { failure, conversationId } = await readConversation(client, threadId);
+	const { failure, conversationId } = await readThreadConversation(client, threadId);
 	if (failure) return resultOfFailure(failure, threadId);
 	return conversationId ? { threadId, conversationId } : undefined;
 }

@@ -6,13 +6,13 @@ import { newestRun, type RunRecord, SETTLING_MS, stageOf, startedRuns } from '..
 import { approvalRequest, fieldOfTasks, waitsForPerson } from '../threads/tasks';
 import { sanitize } from '../transport/sanitize';
 import { repeatUntil } from './client';
-import { explainMissingThread } from './explainFailedStart';
+import { explainIfThreadMissing } from './explainFailedStart';
 import { lastFollowedRun } from './followRun';
 import {
 	busyResult,
 	failed,
 	neverRanResult,
-	type NoAnswer,
+	type UnsuccessfulResult,
 	NOTHING_TO_DECIDE,
 	cancelledOnServerResult,
 } from './result';
@@ -58,7 +58,7 @@ function settlingTime(
 	return hasJustEnded ? SETTLING_MS - Math.max(0, sinceEndMs) : 0;
 }
 
-type Planned = Omit<Plan, 'runsBefore'> | NoAnswer;
+type Planned = Omit<Plan, 'runsBefore'> | UnsuccessfulResult;
 
 /** Prepares the request that starts a run. Returns a failed result if the node must not send the request. */
 export async function planStart(
@@ -70,9 +70,10 @@ export async function planStart(
 	const last = newestRun(runsBefore);
 	if (kind === 'message') return await planMessage(run, last, attempts);
 	// A decision or a retry on a thread without a question would keep the thread busy forever.
-	if (!last) return await explainMissingThread(run, neverRanResult(kind));
+	if (!last) return await explainIfThreadMissing(run, neverRanResult(kind));
 	const body = { assistant_id: last.assistant_id, ...run.body };
 	if (kind === 'decision') return await planDecision(run, body, last, attempts);
+	// A retry. The server cannot retry the first question of a thread before the run of this question ends.
 	const isOnlyRun = startedRuns(runsBefore).length <= 1;
 	return stageOf(last) === 'goesOn' && isOnlyRun ? firstRunActiveResult(last.run_id) : { body };
 }

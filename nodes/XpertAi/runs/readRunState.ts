@@ -97,7 +97,7 @@ async function readEndedRun(
  */
 async function readCompletedRun(run: RunClient, content: unknown): Promise<RunState> {
 	const events = new RunEvents(run.runId);
-	events.readContent(content);
+	events.addContent(content);
 	const result = completedFrom(events);
 	if (result.output !== '') return result;
 	const { answer: state } = await readThread(run, run.threadId);
@@ -132,7 +132,7 @@ async function readInterruptedRun(run: RunClient, facts: ConversationFacts): Pro
 		return { status: 'interrupted', interrupt: facts.tasks, ...parts };
 	}
 	const hasOverlap = others.length > 0;
-	// The conversation may not show yet whether the run waits.
+	// The conversation may not show yet whether the run waits, or to which of several runs its tasks and its error belong.
 	const mayChange = !isSettled && (isLast || hasOverlap);
 	const shown = await stateFromStream(run, { hasOverlap, mayChange });
 	return shown ?? (isLast ? cancelledOnServerResult(facts.error) : CANCELLED_OR_LEFT);
@@ -152,18 +152,19 @@ async function stateFromStream(
 	{ hasOverlap, mayChange }: Record<'hasOverlap' | 'mayChange', boolean>,
 ): Promise<RunState | undefined> {
 	const events = await replayEndedRun(run);
-	const replayed = events && resultFromEvents(events);
-	if (replayed?.status === 'failed') return replayed;
-	if (events && replayed?.status === 'completed' && provesCompletion(events)) return replayed;
+	if (!events) return mayChange ? SETTLING : undefined;
+	const replayed = resultFromEvents(events);
+	if (replayed.status === 'failed') return replayed;
+	if (replayed.status === 'completed' && provesCompletion(events)) return replayed;
+	const interruption = replayed.status === 'interrupted' ? replayed : undefined;
 	// The conversation does not show yet whether the run waits. If no other run overlapped, the interruption in the stream
 	// is that of this run.
-	if (mayChange && !hasOverlap && replayed?.status === 'interrupted') return replayed;
-	if (mayChange) return SETTLING;
+	if (mayChange) return interruption && !hasOverlap ? interruption : SETTLING;
 	// The run no longer waits. Without an overlap, an interruption in the stream does not show why, so the caller decides.
-	if (!events || replayed?.status !== 'interrupted' || !hasOverlap) return undefined;
+	if (!interruption || !hasOverlap) return undefined;
 	// The tasks of the stream no longer wait. If each of them may be a left-over step, no person had to decide, so the run
 	// is complete.
-	const hadNothingToWaitFor = replayed.interrupt.every(mayBeLeftOver);
+	const hadNothingToWaitFor = interruption.interrupt.every(mayBeLeftOver);
 	return hadNothingToWaitFor ? completedFrom(events) : CANCELLED_OR_LEFT;
 }
 

@@ -25,7 +25,7 @@ export interface RunFacts {
 	cancelledRun?: string;
 }
 
-export interface NoAnswer extends RunFacts {
+export interface UnsuccessfulResult extends RunFacts {
 	/** `cancelled` means that the execution was stopped, or that `cancelRunById` cancelled the run. */
 	status: 'failed' | 'timedOut' | 'cancelled';
 	/** Message for the user. The default is the message of `failure`. */
@@ -53,7 +53,7 @@ export interface Interrupted extends Answer, RunFacts {
 	interrupt: unknown[];
 }
 
-export type RunResult = Completed | Interrupted | NoAnswer;
+export type RunResult = Completed | Interrupted | UnsuccessfulResult;
 
 /** A run whose state is unknown, because a request failed. */
 interface Unread extends RunFacts {
@@ -113,7 +113,7 @@ export const completedFrom = (events: RunEvents): Completed => ({
  * @param reason why the run failed, as a message for the user
  * @param advice what the user can do next
  */
-export function failed(reason: string, advice?: string): NoAnswer {
+export function failed(reason: string, advice?: string): UnsuccessfulResult {
 	return { status: 'failed', reason, advice };
 }
 
@@ -131,7 +131,7 @@ export const WITHOUT_ANSWER = failed(
 );
 
 /** Returns the result if the user stopped the execution. */
-export const executionStopped = (failure?: Failure): NoAnswer => ({
+export const executionStoppedResult = (failure?: Failure): UnsuccessfulResult => ({
 	status: 'cancelled',
 	reason: 'The execution was canceled',
 	failure,
@@ -147,7 +147,7 @@ export const NOTHING_TO_DECIDE = failed(
 );
 
 /** Returns the result of a decision or a retry on a thread without any run. */
-export function neverRanResult(kind: RunKind): NoAnswer {
+export function neverRanResult(kind: RunKind): UnsuccessfulResult {
 	if (kind === 'decision') return NOTHING_TO_DECIDE;
 	const advice = 'Check "Thread", and say something on it with Thread: Ask and Wait first.';
 	return failed('Nothing was said on this thread that could be answered again', advice);
@@ -168,7 +168,7 @@ export function busyAtDeadlineResult(
 	blocking?: RunRecord,
 	silentMs = 0,
 	cancelledRun?: string,
-): NoAnswer {
+): UnsuccessfulResult {
 	const cancelled = cancelledRun ? `The silent run ${cancelledRun} was cancelled. ` : '';
 	const silence = `, without a sign for ${Math.round(silentMs / 1000)} s`;
 	const what = `Another run was still active on the thread${describeRun(blocking, silence)}`;
@@ -187,7 +187,7 @@ const describeRun = (run?: RunRecord, silence = ''): string =>
  *
  * @param what the state at the deadline, as the start of a sentence, e.g. `The run had not begun`
  */
-export function timedOut(what: string, advice?: string): NoAnswer {
+export function timedOut(what: string, advice?: string): UnsuccessfulResult {
 	return { ...failed(`${what} when the deadline came`, advice), status: 'timedOut' };
 }
 
@@ -202,7 +202,7 @@ export const RUNNING_AT_DEADLINE = timedOut(
 );
 
 /** Returns the result of a request that may or may not have reached the assistant. */
-export function arrivalUnknown(kind: RunKind, failure: Failure): NoAnswer {
+export function arrivalUnknown(kind: RunKind, failure: Failure): UnsuccessfulResult {
 	const advice = 'Read the thread before you send it again: the run may still start.';
 	const what = kind === 'retry' ? 'request' : kind;
 	const reason = `It is not known whether the ${what} has reached the assistant`;
@@ -210,7 +210,7 @@ export function arrivalUnknown(kind: RunKind, failure: Failure): NoAnswer {
 }
 
 /** Returns the result if a request failed, or was cancelled by a stop of the execution. */
-export const resultOfFailure = (failure: Failure, threadId?: string): NoAnswer => ({
+export const resultOfFailure = (failure: Failure, threadId?: string): UnsuccessfulResult => ({
 	status: failure.kind === 'cancelled' ? 'cancelled' : 'failed',
 	failure,
 	threadId,

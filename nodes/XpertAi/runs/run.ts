@@ -1,4 +1,4 @@
-import { readConversation } from '../threads/conversation';
+import { readThreadConversation } from '../threads/conversation';
 import type { LockSupport } from '../threads/lockRecord';
 import type { Listener } from '../threads/runEvents';
 import type { RunIds } from '../threads/runsApi';
@@ -40,7 +40,7 @@ export interface Run extends Client {
 
 /** Reads the conversation of a run's thread. Sets `facts.conversationId` if it is undefined. Never throws. */
 export async function readRunConversation(run: Client & Pick<Run, 'threadId' | 'facts'>) {
-	const found = await readConversation(run, run.threadId);
+	const found = await readThreadConversation(run, run.threadId);
 	run.facts.conversationId ??= found.conversationId;
 	return found;
 }

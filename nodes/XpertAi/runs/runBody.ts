@@ -9,16 +9,16 @@ export type RunBody = Record<string, unknown>;
 export type RunKind = 'message' | 'decision' | 'retry';
 
 /** Path of the attached files in the body of a message. */
-const FILES = ['input', 'message', 'input', 'files'];
+const FILES_PATH = ['input', 'message', 'input', 'files'];
 
 const withValue = (body: RunBody, path: string[], value: unknown) =>
 	set(cloneDeep(body), path, value);
 
 /** Returns a copy of a message body with additional files. `ids` are the IDs of uploaded file contexts (E12). */
 export function withFileContexts(message: RunBody, ids: string[]): RunBody {
-	const present: unknown = get(message, FILES) ?? [];
+	const present: unknown = get(message, FILES_PATH) ?? [];
 	const added = ids.map((fileId) => ({ fileId }));
-	return withValue(message, FILES, [present, added].flat());
+	return withValue(message, FILES_PATH, [present, added].flat());
 }
 
 /** What a run is to do. */
@@ -33,7 +33,7 @@ export interface Intent {
 }
 
 /** Path of the changed arguments in the body of a decision. */
-const PATCH = ['input', 'patch'];
+const PATCH_PATH = ['input', 'patch'];
 
 /**
  * Key of the message mark, a random ID that the node adds to a message. If the server's answer is lost, the node finds
@@ -57,7 +57,7 @@ export const messageMarkOf = (state: ThreadState | undefined): unknown =>
 	get(state, `values.human.${MARK}`);
 
 /** Returns a copy of a decision without the changed arguments. */
-export const withoutChanges = (decision: RunBody) => withValue(decision, PATCH, undefined);
+export const withoutChanges = (decision: RunBody) => withValue(decision, PATCH_PATH, undefined);
 
 /** Returns a copy of a decision with the waiting run as its target. Without a target, the run would get a new ID. */
 export const withTarget = (decision: RunBody, runId: string) =>
@@ -65,7 +65,7 @@ export const withTarget = (decision: RunBody, runId: string) =>
 
 /** Reads from a request body what the run is to do. */
 export function intentOf(kind: RunKind, body: RunBody): Intent {
-	const calls: unknown = get(body, [...PATCH, 'toolCalls']);
+	const calls: unknown = get(body, [...PATCH_PATH, 'toolCalls']);
 	return {
 		kind,
 		text: get(body, ['input', 'message', 'input', 'input']) as string | undefined,

@@ -6,9 +6,9 @@ import { waitForRunResult } from './followRun';
 import { runInOneRequest } from './inOneRequest';
 import { compareResultWithThread } from './overlap';
 import {
-	executionStopped,
+	executionStoppedResult,
 	failureIn,
-	type NoAnswer,
+	type UnsuccessfulResult,
 	type RunFacts,
 	type RunResult,
 } from './result';
@@ -27,11 +27,13 @@ export async function runAndWait(run: Run): Promise<RunResult> {
 	const followed = mayStartInBackground ? await startAndFollow(run) : undefined;
 	const ended = followed ?? (await runInOneRequest(run));
 	const result = { ...ended, ...run.facts };
-	return signal?.aborted ? { ...result, ...executionStopped(failureIn(ended)) } : result;
+	return signal?.aborted ? { ...result, ...executionStoppedResult(failureIn(ended)) } : result;
 }
 
 /** Starts a run without waiting for it. Never throws. */
-export async function startOnly(run: Run): Promise<NoAnswer | (RunFacts & { status: 'running' })> {
+export async function startOnly(
+	run: Run,
+): Promise<UnsuccessfulResult | (RunFacts & { status: 'running' })> {
 	const started = await startInTurn(run);
 	if ('status' in started) return { ...started, ...run.facts };
 	await started.untilLockGivenBack;
@@ -58,6 +60,7 @@ async function follow(asked: Run, started: StartedRun): Promise<RunResult> {
 	const { threadId, runId, decidedTasks, others } = started;
 	const run = { ...asked, threadId, runId };
 	const result = await checkDecision(run, await waitForRunResult(run, started), decidedTasks);
+	// `confirmChanges` also follows the second decision to its end. If the server lacks the routes, `result` stays.
 	if (run.intent.changedCalls && waitsForSecondDecision(result, decidedTasks))
 		return (await confirmChanges(asked)) ?? result;
 	if (result.status === 'completed' && isOnOtherThread(asked, started))

@@ -19,7 +19,7 @@ import { type Client, repeatUntil } from './client';
 import { explainFailedStart } from './explainFailedStart';
 import type { FollowOptions } from './followRun';
 import type { Plan } from './planStart';
-import { executionStopped, failed, arrivalUnknown, type NoAnswer } from './result';
+import { executionStoppedResult, failed, arrivalUnknown, type UnsuccessfulResult } from './result';
 import { readRunConversation, type Run } from './run';
 import { messageMarkOf } from './runBody';
 import { START_MS, type TurnLock } from './turnLock';
@@ -36,7 +36,7 @@ export async function sendStart(
 	plan: Plan,
 	lock: TurnLock | undefined,
 	callerRepeats: boolean,
-): Promise<SentRun | NoAnswer | FailedAttempt> {
+): Promise<SentRun | UnsuccessfulResult | FailedAttempt> {
 	const { waitingRun, decidedTasks } = plan;
 	const limits = lock
 		? {
@@ -71,13 +71,14 @@ async function searchLostRun(
 	plan: Plan,
 	failure: Failure,
 	lock?: TurnLock,
-): Promise<SentRun | NoAnswer> {
+): Promise<SentRun | UnsuccessfulResult> {
 	const isDone = (found: string | undefined, waitedMs: number) =>
 		found !== undefined || waitedMs >= LOST_START_SEARCH_MS;
+	// The first search uses the client of the lock, if any. `cancelIfGivenUp` searches with a deadline of its own.
 	const findRunId = async (client: Client) => {
-		const asked = { ...run, ...client };
-		const find = async () => await findLostRun(asked, plan);
-		return await repeatUntil(asked, find, isDone, FIRST_POLL_MS);
+		const runWithClient = { ...run, ...client };
+		const find = async () => await findLostRun(runWithClient, plan);
+		return await repeatUntil(runWithClient, find, isDone, FIRST_POLL_MS);
 	};
 	const runId = await findRunId({ ...run, ...lock?.clientAfterStart });
 	const { threadId } = run;
@@ -89,9 +90,9 @@ async function searchLostRun(
 }
 
 /** Returns the result if no run was found after a lost answer. */
-function resultOfLostStart(run: Run, { waitingRun }: Plan, failure: Failure): NoAnswer {
-	if (run.signal?.aborted) return executionStopped(failure);
-	const status = run.remaining() <= 0 ? 'timedOut' : 'failed';
+function resultOfLostStart(run: Run, { waitingRun }: Plan, failure: Failure): UnsuccessfulResult {
+	if (run.signal?.aborted) return executionStoppedResult(failure);
+	const status = run.remainingMs() <= 0 ? 'timedOut' : 'failed';
 	if (!waitingRun) return { ...arrivalUnknown(run.intent.kind, failure), status };
 	const reason = `The decision did not reach the assistant. ${failureMessage(failure)}`;
 	return { status, reason, advice: DECIDE_AGAIN, failure };
@@ -152,7 +153,7 @@ export interface FailedAttempt {
 export const FIRST_POLL_MS = 500;
 
 /** Stores that the server lacks the routes for background runs, if this is certain. Returns the result of the run. */
-export function recordMissingRoutes({ routes }: Run, failure: Failure): NoAnswer {
+export function recordMissingRoutes({ routes }: Run, failure: Failure): UnsuccessfulResult {
 	// Remember a missing route only if the API itself reports it. A proxy may send a 404 while the server is down.
 	routes.areMissing ||= failure.missing === 'route';
 	const advice = 'Use Thread: Ask and Wait, which works on every server.';

@@ -16,9 +16,9 @@ import { COMPARED_RUNS, type OtherRuns } from './overlap';
 import { type Attempts, planStart } from './planStart';
 import {
 	busyResult,
-	executionStopped,
+	executionStoppedResult,
 	resultOfFailure,
-	type NoAnswer,
+	type UnsuccessfulResult,
 	busyAtDeadlineResult,
 	timedOut,
 } from './result';
@@ -61,7 +61,7 @@ const FAIL_WAIT_MS = 5_000;
  *
  * @returns the IDs of the started run, or why no run was started
  */
-export async function startInTurn(run: Run): Promise<StartedRun | NoAnswer> {
+export async function startInTurn(run: Run): Promise<StartedRun | UnsuccessfulResult> {
 	const attempts = { failed: 0, hasWaited: false, wasReached: false };
 	let watch: BlockingRunWatch | undefined;
 	try {
@@ -80,9 +80,9 @@ export async function startInTurn(run: Run): Promise<StartedRun | NoAnswer> {
 				watch = new BlockingRunWatch(run, blockingRun);
 			}
 			await watch.waitForEnd();
-			if (run.signal?.aborted) return executionStopped();
+			if (run.signal?.aborted) return executionStoppedResult();
 			const { cancelledRun } = run.facts;
-			if (run.remaining() <= 0)
+			if (run.remainingMs() <= 0)
 				return busyAtDeadlineResult(blockingRun, watch.silentMs(), cancelledRun);
 			attempts.hasWaited = true;
 		}
@@ -113,15 +113,16 @@ async function waitForNextAttempt(run: Run, attempts: Attempts, failure: Failure
 async function lockAndStart(
 	run: Run,
 	attempts: Attempts,
-): Promise<StartedRun | NoAnswer | NotStarted> {
+): Promise<StartedRun | UnsuccessfulResult | NotStarted> {
 	const { isThreadNew, whenBusy, lockSupport, threadId, signal } = run;
 	const needsLock = !isThreadNew && whenBusy !== 'run' && attempts.failed < START_TRIES;
 	const maxWaitMs = whenBusy === 'fail' ? FAIL_WAIT_MS : Infinity;
 	const taken = needsLock ? await takeTurnLock(run, lockSupport, threadId, maxWaitMs) : {};
 	const { lock, failure, hasStoppedWaiting } = taken;
 	attempts.wasReached ||= lock !== undefined;
-	if (!lock && signal?.aborted) return executionStopped();
-	// With `whenBusy: 'fail'`, goes on without the lock: the list of runs shows whether the thread is busy.
+	if (!lock && signal?.aborted) return executionStoppedResult();
+	// With `whenBusy: 'wait'`, only the deadline ends the wait. With `fail`, goes on without the lock: the list of runs
+	// shows whether the thread is busy.
 	if (hasStoppedWaiting && whenBusy === 'wait') return busyAtDeadlineResult();
 	// After an outage, the caller tries again, because the server may support locks.
 	if (failure && isOutage(failure)) return { failure };
@@ -129,7 +130,7 @@ async function lockAndStart(
 	if (failure && failure.kind !== 'status') return resultOfFailure(failure);
 	// `lock` can be undefined here. The comment of this function lists the cases.
 	const tried = await startUnlessBusy(run, attempts, lock);
-	// The run has started. Do not wait here: the caller awaits `untilLockGivenBack` later.
+	// Only a started run has `others`. Do not wait here: the caller awaits `untilLockGivenBack` later.
 	if ('others' in tried) return { ...tried, untilLockGivenBack: lock?.giveBack() };
 	await lock?.giveBack();
 	return tried;
@@ -146,7 +147,7 @@ async function startUnlessBusy(
 	run: Run,
 	attempts: Attempts,
 	lock?: TurnLock,
-): Promise<StartedRun | NoAnswer | NotStarted> {
+): Promise<StartedRun | UnsuccessfulResult | NotStarted> {
 	const client = { ...run, ...lock?.clientBeforeStart };
 	const listed = await listRunsBefore(client, attempts, lock);
 	if (!('runs' in listed)) return listed;
@@ -158,8 +159,8 @@ async function startUnlessBusy(
 	// The requests above may have failed, or taken too long to start a run under this lock.
 	if (lock && !lock.mayBegin) return { failure: lock.failure };
 	if ('status' in plan) return plan;
-	if (run.signal?.aborted) return executionStopped();
-	if (run.remaining() <= 0) return timedOut('The run had not begun');
+	if (run.signal?.aborted) return executionStoppedResult();
+	if (run.remainingMs() <= 0) return timedOut('The run had not begun');
 	// Under a lock, the caller repeats the whole attempt if no run was started. After the last attempt, `sendStart` returns
 	// the final result.
 	const callerRepeats = lock !== undefined && attempts.failed + 1 < START_TRIES;
@@ -181,7 +182,7 @@ async function listRunsBefore(
 	run: Run,
 	attempts: Attempts,
 	lock?: TurnLock,
-): Promise<{ runs: RunRecord[] } | FailedAttempt | NoAnswer> {
+): Promise<{ runs: RunRecord[] } | FailedAttempt | UnsuccessfulResult> {
 	if (run.isThreadNew) return { runs: [] };
 	const { answer: runs, failure } = lock
 		? await listRuns(run, run.threadId)
@@ -191,8 +192,12 @@ async function listRunsBefore(
 }
 
 /** Returns the result if the runs of the thread could not be listed. Stores a missing route (see `recordMissingRoutes`). */
-function resultOfListFailure(run: Run, failure: Failure, { hasWaited }: Attempts): NoAnswer {
-	if (run.signal?.aborted) return executionStopped();
+function resultOfListFailure(
+	run: Run,
+	failure: Failure,
+	{ hasWaited }: Attempts,
+): UnsuccessfulResult {
+	if (run.signal?.aborted) return executionStoppedResult();
 	// After a successful read, a 404 does not mean a missing route. It comes from a proxy whose server is down.
 	if (!hasWaited && mayMeanNoRoute(failure)) return recordMissingRoutes(run, failure);
 	return { status: 'failed', failure };

@@ -50,10 +50,10 @@ const MAX_AGE_TO_BEGIN_MS = 20_000;
 export const START_MS = 25_000;
 
 /** The age of the lock at which the search for a lost start ends. */
-const LOST_LOCK_SEARCH_MS = 51_000;
+const MAX_AGE_TO_SEARCH_MS = 51_000;
 
 /** The age of the lock at which the holder leaves the record to others. */
-const GIVE_BACK_MS = 55_000;
+const MAX_AGE_TO_GIVE_BACK_MS = 55_000;
 
 /** The first and the longest pause between two attempts to create the record, before the random factor. */
 const [FIRST_LOOK_MS, LONGEST_LOOK_MS] = [60, 1_000];
@@ -92,15 +92,15 @@ export class TurnLock {
 		return this.clientUntil(MAX_AGE_TO_BEGIN_MS);
 	}
 
-	/** A client for finding a run after a lost answer to its start. Sends no request after `LOST_LOCK_SEARCH_MS`. */
+	/** A client for finding a run after a lost answer to its start. Sends no request after `MAX_AGE_TO_SEARCH_MS`. */
 	get clientAfterStart() {
-		return this.clientUntil(LOST_LOCK_SEARCH_MS);
+		return this.clientUntil(MAX_AGE_TO_SEARCH_MS);
 	}
 
 	/** Deletes the record, also after a stop of the execution. Leaves a record whose lease may end before the deletion. */
 	async giveBack(): Promise<void> {
-		const leftMs = () => GIVE_BACK_MS - this.ageMs();
-		this.givenBack ??= deleteOwn(this.client, this.support, this.record, leftMs);
+		const leftMs = () => MAX_AGE_TO_GIVE_BACK_MS - this.ageMs();
+		this.givenBack ??= deleteWithExclusiveRight(this.client, this.support, this.record, leftMs);
 		await this.givenBack;
 	}
 
@@ -159,7 +159,7 @@ export async function takeTurnLock(
 	const id = turnLockId(threadId);
 	const waitedMs = stopwatch(clock);
 	let duplicates = 0;
-	const mustGiveUp = () => signal?.aborted || client.remaining() <= 0 || waitedMs() >= maxWaitMs;
+	const mustGiveUp = () => signal?.aborted || client.remainingMs() <= 0 || waitedMs() >= maxWaitMs;
 	for (let pause = FIRST_LOOK_MS; maySupportLocks(support, clock) && !mustGiveUp(); ) {
 		const { answer, failure, ageMs } = await create(client, id);
 		if (failure && !isDuplicate(failure)) {
@@ -223,7 +223,7 @@ async function deleteDead(
 	// Another process may have deleted the record, and created it anew, before this process took the right.
 	const { answer } = await readLockRecord(client, record.id);
 	if (answer?.createdAt !== record.createdAt) return false;
-	return await deleteOwn(client, support, record, leftMs);
+	return await deleteWithExclusiveRight(client, support, record, leftMs);
 }
 
 /** Whether the lease has ended by the clock of the server. False without valid times. */
@@ -253,7 +253,7 @@ async function takeRightToDelete(client: Client, dead: CreatedLock) {
  * @param leftMs returns how long this process has the right to delete the record
  * @returns whether the server confirmed the deletion
  */
-async function deleteOwn(
+async function deleteWithExclusiveRight(
 	client: Client,
 	support: LockSupport,
 	record: CreatedLock,
@@ -269,6 +269,7 @@ async function deleteOwn(
 		if ([403, 405].includes(failure.status ?? 0)) recordMissingLocks(support, clock);
 		// A proxy answers 404 while its server is down. So one 404 does not show that the route is missing.
 		if (failure.status === 404) countRejection(support, 'deletion', clock);
+		// `isUnchanged` waits before it reads the record, so this loop needs no pause of its own.
 		if (!(await isUnchanged(client, record, failure, leftMs))) return false;
 	}
 	return false;

@@ -1,5 +1,5 @@
 import { type Client, waitAtMost } from './client';
-import { busyResult, executionStopped, busyAtDeadlineResult } from './result';
+import { busyResult, executionStoppedResult, busyAtDeadlineResult } from './result';
 import type { Run } from './run';
 
 /** A place in the queue of a thread. All executions in this process share the queue. */
@@ -42,6 +42,6 @@ export async function waitForTurn(turn: Turn, client: Client, whenBusy: Run['whe
 	if (turn.isReached || whenBusy === 'run') return undefined;
 	if (whenBusy === 'fail') return busyResult();
 	await waitAtMost(client, Infinity, turn.untilReached);
-	if (client.signal?.aborted) return executionStopped();
+	if (client.signal?.aborted) return executionStoppedResult();
 	return turn.isReached ? undefined : busyAtDeadlineResult();
 }

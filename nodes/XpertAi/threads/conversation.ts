@@ -42,7 +42,7 @@ const foundConversations = z.object({ items: z.array(conversationRecord.catch({}
  * - The state comes from the most recently updated conversation with a status, because runs write to this conversation.
  * - `conversationId` comes from the oldest conversation, so that all executions of this node use the same ID.
  */
-export async function readConversation(
+export async function readThreadConversation(
 	client: ApiClient,
 	threadId: string,
 ): Promise<ConversationFacts> {

@@ -85,11 +85,11 @@ export const { of: lockSupportOf } = cachedByAccount(
 );
 
 /** The time until the node tries locks again. A proxy may have rejected the requests during an outage. */
-const MISSING_MS = 3_600_000;
+const LOCK_RETRY_DELAY_MS = 3_600_000;
 
-/** Whether the server may support locks: true unless `recordMissingLocks` was called within `MISSING_MS`. */
+/** Whether the server may support locks: true unless `recordMissingLocks` was called within `LOCK_RETRY_DELAY_MS`. */
 export const maySupportLocks = ({ missingSince = -Infinity }: LockSupport, clock: Clock) =>
-	clock.now() - missingSince >= MISSING_MS;
+	clock.now() - missingSince >= LOCK_RETRY_DELAY_MS;
 
 /** Stores that the server supports no locks. */
 export function recordMissingLocks(support: LockSupport, clock: Clock) {

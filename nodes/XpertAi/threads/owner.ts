@@ -3,7 +3,11 @@ import { z } from 'zod';
 import { cachedByAccount } from '../transport/accountCache';
 import { type ApiClient, call, FOREIGN_PAUSE_MS } from '../transport/call';
 import { type Failure, isTokenRejected } from '../transport/failure';
-import { type ConversationFacts, readConversation, searchConversations } from './conversation';
+import {
+	type ConversationFacts,
+	readThreadConversation,
+	searchConversations,
+} from './conversation';
 import { READ_REQUEST } from './thread';
 
 /** The user who owns a token on one server. */
@@ -57,11 +61,11 @@ export async function confirmOwner(
 	threadId: string,
 ): Promise<Partial<ConversationFacts>> {
 	if (owner.isConfirmed) return {};
-	let facts = await readConversation(client, threadId);
+	let facts = await readThreadConversation(client, threadId);
 	if (!facts.failure && !facts.conversationId) {
 		// Asks again before it gives up the owner: without an owner, the node would use another thread.
 		await client.clock.sleep(FOREIGN_PAUSE_MS, client.signal);
-		facts = await readConversation(client, threadId);
+		facts = await readThreadConversation(client, threadId);
 	}
 	if (facts.conversationId) owner.isConfirmed = true;
 	else if (!facts.failure) owner.id = null;

@@ -102,7 +102,7 @@ export class RunEvents {
 	private readonly waitingCalls: Part[] = [];
 	/** The last text of the assistant, not of a sub-agent. */
 	private lastText?: Part;
-	/** Index of the first part after the last `resume`. The answer has no earlier parts. */
+	/** Index of the first part after the last `prepareForNextAnswer`. The answer has no earlier parts. */
 	private answerStart = 0;
 
 	constructor(
@@ -128,20 +128,20 @@ export class RunEvents {
 		if (isRepeated) return false;
 		this.hasBeginning ??= event.event === 'on_conversation_start';
 		if (event.type === 'complete') this.isComplete = true;
-		if (event.type === 'message') this.readPart(event.data);
+		if (event.type === 'message') this.addPart(event.data);
 		if (event.event) this.applyEvent(event.event, eventDataSchema.safeParse(event.data).data);
 		return hasNewId;
 	}
 
 	/** Adds the content of the run's message in the conversation. */
-	readContent(content: unknown) {
+	addContent(content: unknown) {
 		this.isStoredMessage = true;
-		if (typeof content === 'string' && content) this.readPart({ type: 'text', text: content });
-		if (Array.isArray(content)) for (const part of content) this.readPart(part);
+		if (typeof content === 'string' && content) this.addPart({ type: 'text', text: content });
+		if (Array.isArray(content)) for (const part of content) this.addPart(part);
 	}
 
 	/** Adds a part, or the next piece of a text. */
-	readPart(raw: unknown) {
+	addPart(raw: unknown) {
 		const part = partSchema.safeParse(raw).data;
 		if (!part) return;
 		this.agentKey ??= part.executionId === this.runId ? part.agentKey : undefined;
@@ -162,22 +162,22 @@ export class RunEvents {
 	}
 
 	/** Reads a tool result or a reply of the assistant from a message on the thread. Ignores messages of users. */
-	readMessage(message: ThreadMessage) {
+	addMessage(message: ThreadMessage) {
 		const { tool_calls: calls, tool_call_id: callId, content } = message;
 		if (typeof callId === 'string')
-			this.readPart(component(callId, { status: 'success', output: textOf(content) }));
+			this.addPart(component(callId, { status: 'success', output: textOf(content) }));
 		// Each message of the assistant has the list `tool_calls`, which may be empty. Other messages have none.
 		if (!Array.isArray(calls)) return;
 		const { output: text, parts } = parseReply(content);
 		// Without an ID, `append` would join this text to the previous message.
 		const { id = String(this.parts.length) } = message;
-		if (text !== '') this.readPart({ type: 'text', id, text });
-		for (const part of parts) this.readPart(part);
+		if (text !== '') this.addPart({ type: 'text', id, text });
+		for (const part of parts) this.addPart(part);
 		this.addTaskCalls(calls.map((call: unknown) => ({ call })));
 	}
 
 	/** Prepares for the answer after a person's decision: resets the answer and `end`, and sets the listener. */
-	resume(listener: Listener | undefined) {
+	prepareForNextAnswer(listener: Listener | undefined) {
 		this.answerStart = this.parts.length;
 		this.lastText = undefined;
 		this.end = { tasks: [] };
@@ -340,7 +340,7 @@ export function eventsFromThread(
 	// The results of knowledge steps are in fields of `state.values` whose names end with `_channel`.
 	const channels = stepChannels.parse(state?.values ?? {});
 	for (const [name, { result }] of Object.entries(channels))
-		if (name.endsWith('_channel') && result) events.readPart(component(name, { output: result }));
-	for (const message of messages) events.readMessage(message);
+		if (name.endsWith('_channel') && result) events.addPart(component(name, { output: result }));
+	for (const message of messages) events.addMessage(message);
 	return events;
 }

@@ -7,7 +7,7 @@ import { buildPath } from '../transport/api';
 import { type ApiClient, call } from '../transport/call';
 
 /** An object schema that keeps unknown fields. An invalid value becomes undefined. */
-const looseObject = <Shape extends z.ZodRawShape>(shape: Shape) =>
+const lenientObject = <Shape extends z.ZodRawShape>(shape: Shape) =>
 	z.object(shape).passthrough().nullish().catch(undefined);
 
 /** A message of a thread (E15). `senderOf` derives the sender from these fields. */
@@ -27,8 +27,8 @@ export const threadState = z
 		/** Null if the status is unknown, e.g. before the first run. */
 		status: z.string().nullish().catch(undefined),
 		/** `id` is the ID of the conversation. */
-		metadata: looseObject({ id: lenientText, assistant_id: lenientText }),
-		values: looseObject({
+		metadata: lenientObject({ id: lenientText, assistant_id: lenientText }),
+		values: lenientObject({
 			/** The input of the last run. */
 			input: lenientText.nullish(),
 			messages: z.array(threadMessage.catch({})).nullish().catch(undefined),

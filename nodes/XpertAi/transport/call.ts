@@ -2,9 +2,9 @@ import type { Answered } from './answer';
 import type { Clock } from './clock';
 import {
 	type Failure,
-	MAX_FOREIGN_ANSWERS,
+	MAX_WRONG_SERVER_SIGNS,
 	certainlyNotDone,
-	isForeignAnswer,
+	suggestsWrongServer,
 	isOutcomeUnknown,
 	isTransient,
 } from './failure';
@@ -18,7 +18,7 @@ export interface RetryLimits {
 }
 
 /** Retry limits of a client without an `outageBudget`. n8n's setting "Retry On Fail" covers longer outages. */
-export const SINGLE_LIMITS: RetryLimits = { maxTries: 3, maxElapsedMs: 30_000 };
+export const DEFAULT_RETRY_LIMITS: RetryLimits = { maxTries: 3, maxElapsedMs: 30_000 };
 
 const TIMEOUT_MS = 30_000;
 
@@ -38,7 +38,7 @@ export interface ApiClient {
 	signal?: AbortSignal;
 	/** No retry starts after this time, in milliseconds since the epoch. Overrides `maxElapsedMs`. */
 	deadline?: number;
-	/** Retry limits that several calls share. By default, each call has its own `SINGLE_LIMITS`. */
+	/** Retry limits that several calls share. By default, each call has its own `DEFAULT_RETRY_LIMITS`. */
 	outageBudget?: OutageBudget;
 }
 
@@ -70,12 +70,12 @@ export async function call<Answer>(
 	{ send, clock, signal, deadline = Infinity, outageBudget }: ApiClient,
 	{ body, repeatable, maxTries, timeoutMs = TIMEOUT_MS, stopRetrying, ...request }: Call<Answer>,
 ): Promise<Result<Answer>> {
-	const limits = outageBudget?.limits ?? SINGLE_LIMITS;
+	const limits = outageBudget?.limits ?? DEFAULT_RETRY_LIMITS;
 	const started = clock.now();
 	const longestMs = Number.isFinite(deadline) ? deadline - started : limits.maxElapsedMs;
 	let mayBeDone = false;
 	let wasRouteMissing = false;
-	let foreignAnswers = 0;
+	let wrongServerSigns = 0;
 	for (let attempts = 1; ; attempts++) {
 		const sentBody = typeof body === 'function' ? body() : body;
 		const outcome = await send({ ...request, body: sentBody, timeoutMs });
@@ -88,8 +88,8 @@ export async function call<Answer>(
 		const isRouteMissing = failure.missing === 'route';
 		const isUnconfirmed = isRouteMissing && !wasRouteMissing;
 		wasRouteMissing = isRouteMissing;
-		foreignAnswers = isForeignAnswer(failure) ? foreignAnswers + 1 : 0;
-		const canSucceed = shouldRetry(failure, { repeatable, isUnconfirmed, foreignAnswers });
+		wrongServerSigns = suggestsWrongServer(failure) ? wrongServerSigns + 1 : 0;
+		const canSucceed = shouldRetry(failure, { repeatable, isUnconfirmed, wrongServerSigns });
 		const hasTries = attempts < (maxTries ?? limits.maxTries);
 		const delay = delayAfter(failure, attempts, clock.random());
 		const isInTime = clock.now() - started + delay <= longestMs;
@@ -117,13 +117,13 @@ function shouldRetry(
 		/** Whether this failure reports a missing route, and the attempt before did not. */
 		isUnconfirmed: boolean;
 		/** Number of consecutive foreign answers, including this one. */
-		foreignAnswers: number;
+		wrongServerSigns: number;
 	},
 ): boolean {
 	// With another attempt, the server could do the work twice.
 	if (!facts.repeatable && !certainlyNotDone(failure)) return false;
 	// There is probably no Xpert AI server at the Base URL.
-	if (facts.foreignAnswers >= MAX_FOREIGN_ANSWERS) return false;
+	if (facts.wrongServerSigns >= MAX_WRONG_SERVER_SIGNS) return false;
 	// A server can wrongly report a missing route while it starts. A second report in a row is trusted.
 	if (facts.isUnconfirmed) return true;
 	return isTransient(failure);

@@ -81,11 +81,11 @@ export const isForeignNotFound = (failure: Failure) =>
 	failure.kind === 'status' && failure.status === 404 && failure.missing === undefined;
 
 /** Whether the failure suggests that there is no Xpert AI server at the Base URL. */
-export const isForeignAnswer = ({ kind, unanswered }: Failure) =>
+export const suggestsWrongServer = ({ kind, unanswered }: Failure) =>
 	kind === 'unreadable' || unanswered === true;
 
-/** `call` stops retrying after this many consecutive foreign answers (see `isForeignAnswer`). */
-export const MAX_FOREIGN_ANSWERS = 3;
+/** `call` stops retrying after this many consecutive failures that suggest a wrong server (see `suggestsWrongServer`). */
+export const MAX_WRONG_SERVER_SIGNS = 3;
 
 /**
  * Whether the server certainly did not process the request. False for a 503 without a `Retry-After` header, because a

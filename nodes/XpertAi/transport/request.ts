@@ -90,10 +90,11 @@ async function sendOnce(
 ): Promise<IN8nHttpFullResponse | FailureDetails> {
 	if ('issue' in target) return { kind: 'invalidCredential', reason: target.issue };
 	const { root, allowedDomains } = target;
+	// n8n's `timeout` limits the idle time. Except for a stream or a form, `timeoutMs` also limits the total time.
 	const timeout = wholeMs(limits.timeoutMs);
 	const totalMs = stream || body instanceof FormData ? limits.totalMs : timeout;
 	const deadline = totalMs === undefined ? undefined : AbortSignal.timeout(wholeMs(totalMs));
-	const cancelled = limits.ignoresStop ? undefined : cancelSignal(context);
+	const cancelled = limits.ignoresStop ? undefined : executionCancelSignal(context);
 	const signal = AbortSignal.any(compact([deadline, stream?.signal, cancelled]));
 	const options: IHttpRequestOptions = {
 		method,
@@ -166,7 +167,7 @@ function failureFromError(
 }
 
 /** Returns the signal that n8n aborts when the execution is stopped. Undefined for dropdown lists and polls. */
-export function cancelSignal(context: RequestContext): AbortSignal | undefined {
+export function executionCancelSignal(context: RequestContext): AbortSignal | undefined {
 	const { getExecutionCancelSignal } = context as Partial<IExecuteFunctions>;
 	return getExecutionCancelSignal?.call(context);
 }

@@ -12,7 +12,7 @@ export interface Redact {
 	 * Redacts only the token of the credential. Used for the inputs and outputs of tools, because workflows need all other
 	 * text unchanged. Default: the function itself.
 	 */
-	token?: (text: string) => string;
+	tokenOnly?: (text: string) => string;
 }
 
 /**
@@ -37,7 +37,7 @@ export const titleOf = (page: string): string | undefined =>
 
 /**
  * Returns a function that redacts a token in a text, in any of its `spellings`, and other tokens after `Bearer`. Its
- * property `token` redacts only the token itself (see `Redact`). If the token is found only after single characters are
+ * property `tokenOnly` redacts only the token itself (see `Redact`). If the token is found only after single characters are
  * decoded (see `decode`), the text is returned decoded. Takes time linear in the length of the text.
  */
 export function redactor(token: string): Redact {
@@ -50,7 +50,7 @@ export function redactor(token: string): Redact {
 	};
 	const redact = (words: string) =>
 		redactToken(words.replace(/\bBearer\s+(?=\S*\d)\S{8,}/gi, 'Bearer ***'));
-	return Object.assign(redact, { token: redactToken });
+	return Object.assign(redact, { tokenOnly: redactToken });
 }
 
 /** The minimum length of an encoded token. Shorter ones also occur in ordinary words. */
@@ -116,7 +116,7 @@ const ROOT_PLACE: FieldPlace = {
  * recursion, because answers can be nested deeply.
  */
 export function cleanAnswer(answer: unknown, redact: Redact): void {
-	const redactToken = redact.token ?? redact;
+	const redactToken = redact.tokenOnly ?? redact;
 	const left = [{ value: answer, outer: ROOT_PLACE }];
 	for (let next = left.pop(); next; next = left.pop()) {
 		const { value, outer } = next;

@@ -7,7 +7,7 @@ import type {
 } from 'n8n-workflow';
 
 import { anyAnswer } from '../../../nodes/XpertAi/transport/answer';
-import { cancelSignal, connectionOf } from '../../../nodes/XpertAi/transport/request';
+import { executionCancelSignal, connectionOf } from '../../../nodes/XpertAi/transport/request';
 import type { ApiRequest, Outcome } from '../../../nodes/XpertAi/transport/request';
 import { contextWith } from './context';
 import { node } from './node';
@@ -52,7 +52,7 @@ export async function sendOnce(exchange: Exchange): Promise<{ outcome: Outcome; 
 	const sent: Handed[] = [];
 	const helpers: Partial<IExecuteFunctions['helpers']> = {
 		async httpRequestWithAuthentication(credentialName, options) {
-			sent.push({ credentialName, options, signal: cancelSignal(this as never) });
+			sent.push({ credentialName, options, signal: executionCancelSignal(this as never) });
 			if ('thrown' in exchange) throw exchange.thrown;
 			return {
 				statusCode: exchange.status ?? 201,

@@ -85,8 +85,9 @@ export class Lease {
 	}
 
 	/**
-	 * Takes the lease: writes the note `turn`, then the note `lease`. This run gets the lease if both notes are still its
-	 * own after that. This may last a minute, or longer if several runs compete.
+	 * Takes the lease: writes the note `turn`, then the note `lease`. After that, this run gets the lease if no other run
+	 * holds it, and `turn` is still its own. If another run has written `turn`, waits for that run to write `lease`, and
+	 * tries again if no other run holds the lease then. This may last a minute, or longer if several runs compete.
 	 *
 	 * @param others names of notes to read when this run holds the lease
 	 * @returns the notes in `others`; or the run that holds the lease; or `undefined` if the server does not return

@@ -36,14 +36,15 @@ export async function loadMemory(
 	const isRootLost = await isRootNoteLost(root, firstPages, parts);
 	if (isRootLost) await pieces.rebuild();
 	else if (isReadable(root)) await pieces.load(root, readPieces);
-	const { sent } = lease.counters;
+	const { sent: lastSendingRun } = lease.counters;
 	const mergedRun = pieces.root.run;
-	if (sent > mergedRun || firstPages.some((page) => isFromLaterRun(mergedRun, page)))
+	// These pieces do not contain what a run after `mergedRun` has sent.
+	if (lastSendingRun > mergedRun || firstPages.some((page) => isFromLaterRun(mergedRun, page)))
 		await mergeCrashedRuns(isRootLost, parts);
 	// The names of documents with unknown content may be missing, because runs add names of stored documents only.
 	for (const [packedId, fingerprint] of pieces.known.entries())
 		if (fingerprint === UNKNOWN) names.unnamed.add(packedId);
-	return root === undefined && !isRootLost && Math.max(journal.crashedRun, sent) === 0;
+	return root === undefined && !isRootLost && Math.max(journal.crashedRun, lastSendingRun) === 0;
 }
 
 /** Whether the root note is missing, unreadable or outdated, although there was one. */
@@ -61,7 +62,10 @@ async function isRootNoteLost(
 	return compact([...firstPages, ...firstPieces]).length > 0;
 }
 
-/** Reads and merges the journals of crashed runs. */
+/**
+ * Reads the journals of crashed runs, and merges them into the known documents. If the root note is lost, or journal
+ * pages may be missing or unreadable, also marks the content of all known documents as unknown, and records a loss.
+ */
 async function mergeCrashedRuns(
 	isRootLost: boolean,
 	{ journal, lease, names, pieces }: MemoryParts,

@@ -67,7 +67,8 @@ export class Pieces {
 	/**
 	 * Loads the root note and the pieces. Rebuilds unreadable pieces.
 	 *
-	 * @param readPieces the pieces, if they were read with the root note
+	 * @param readPieces the pieces, if they were read with the root note; otherwise empty. If another run has changed the
+	 * number of pieces since their names were listed, they are not used, and all pieces are read now.
 	 */
 	async load(root: MemoryNote, readPieces: ReadNote[]): Promise<void> {
 		const { known, names, notes, stalePieces } = this;
@@ -76,6 +77,7 @@ export class Pieces {
 		this.root = pick(root, 'run', 'pieces', 'names', 'lost', 'processed', 'unsaid');
 		this.unsaid = root.unsaid;
 		this.lastRunOnlyStored = root.processed === false;
+		// The root note must be written again if this run changes its field `lost` or `processed`.
 		this.isStale = (forgetLost && lost !== undefined) || root.processed !== startsProcessing;
 		if (!forgetLost) this.failures.lost = lost;
 		names.summary = root.names ?? names.summary;
@@ -99,9 +101,11 @@ export class Pieces {
 		// Each root note lists at least one piece. Without pieces, the root note is lost, and `load` was not called.
 		const isRootLost = pieceCount === 0;
 		let rebuiltCount = 0;
-		for (const id of await names.deriveIds(isRootLost)) {
-			const isOfPiece = isRootLost || stalePieces.has(tailOf(packId(id)) % pieceCount);
-			if (!isOfPiece || known.knows(id)) continue;
+		// Sets `names.summary.areAll` to false if a name note may be missing.
+		const ids = await names.deriveIds(isRootLost);
+		for (const id of ids) {
+			const isInStalePiece = isRootLost || stalePieces.has(tailOf(packId(id)) % pieceCount);
+			if (!isInStalePiece || known.knows(id)) continue;
 			rebuiltCount += 1;
 			known.markUnknown(id);
 			known.rebuilt.add(id);
@@ -109,8 +113,8 @@ export class Pieces {
 		this.isStale = true;
 		if (isRootLost) this.recordLoss();
 		else if (!names.summary.areAll) {
-			const lostCount = sumBy([...stalePieces], (piece) => root.pieces[piece] ?? 0);
-			this.recordLoss(lostCount - rebuiltCount);
+			const staleCount = sumBy([...stalePieces], (piece) => root.pieces[piece] ?? 0);
+			this.recordLoss(staleCount - rebuiltCount);
 		}
 	}
 
@@ -152,6 +156,7 @@ export class Pieces {
 		const notes = [...nameNotes, ...lostRoot, ...pieceNotes, { name: ROOT, header: newRoot }];
 		const failed = await orFailure(async () => await send(notes));
 		if (failed) {
+			// These names are not written again. Later runs know that the list of names has gaps.
 			if (nameNotes.length > 0) names.summary.areAll = false;
 			throw new NotesFailed(failed.failure);
 		}

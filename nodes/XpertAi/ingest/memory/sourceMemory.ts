@@ -253,11 +253,13 @@ export class SourceMemory {
 
 	/**
 	 * Takes the lease and reads the memory. If another run holds the lease, sets `holder` instead. If the server does not
-	 * return notes, sets `failures.noRoute`. With `if kept`, only sets `isKept` to false if there is no memory.
+	 * return notes, sets `failures.noRoute`. With `if kept`, if there is no memory, sets `isKept` to false and does not
+	 * take the lease.
 	 */
 	private async takeLeaseAndRead(mode: 'to send' | 'if kept'): Promise<void> {
 		const { journal, lease } = this;
 		const [turn, root] = await lease.peek([ROOT]);
+		// Any of the three notes shows that there is a memory, even if the others are missing.
 		this.isKept = mode === 'to send' || lease.existedBefore || (turn ?? root) !== undefined;
 		if (!this.isKept) return;
 		// If there are few pieces, read them in the same request as the root note.

@@ -11,9 +11,9 @@ import { SourceMemory } from '../../ingest/memory';
 import { fetchStatuses } from '../../ingest/statuses';
 import { switchDocuments } from '../../ingest/switchDocuments';
 import { derivedId } from '../../payloads/ids';
-import { SINGLE_LIMITS } from '../../transport/call';
+import { DEFAULT_RETRY_LIMITS } from '../../transport/call';
 import type { Failure } from '../../transport/failure';
-import { cancelSignal } from '../../transport/request';
+import { executionCancelSignal } from '../../transport/request';
 import { documentsError } from './submit/documentErrors';
 import { memoryHints } from './submit/endHints';
 import { keyNamespace, knowledgebaseRoutes, memoryPlaceOf } from './submit/settings';
@@ -108,8 +108,8 @@ async function switchGroup(
 	const { context, connection } = first;
 	const [{ knowledgebaseId = '', sourceName = '' } = {}] = documents;
 	const timeoutMs = first.setting('options.timeout', timeoutSecondsSchema) * 1000;
-	const limits = { timeoutMs, retryLimits: SINGLE_LIMITS };
-	const signal = cancelSignal(context);
+	const limits = { timeoutMs, retryLimits: DEFAULT_RETRY_LIMITS };
+	const signal = executionCancelSignal(context);
 	const routes = knowledgebaseRoutes(knowledgebaseId, connection.send, limits, signal);
 	// Without a Source Name, the memory belongs to the node that submits, so this node cannot find it. A shard has a
 	// memory of its own, which is not read.

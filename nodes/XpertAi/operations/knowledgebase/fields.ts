@@ -88,7 +88,7 @@ export const optionalFields = [
 	idField('workspaceId', 'Workspace ID', 'ID of the workspace that the knowledgebase belongs to'),
 ];
 
-export const clearFields = choiceField(
+export const clearFieldsField = choiceField(
 	'clearFields',
 	'Clear Fields',
 	'Fields to empty on the server. A field that is also in Update Fields is emptied.',

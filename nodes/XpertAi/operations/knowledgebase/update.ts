@@ -8,7 +8,7 @@ import { panelGroupField, type FieldValues } from '../../execution/fields';
 import {
 	STATUS_ADVICE,
 	KNOWLEDGEBASE_SUMMARY,
-	clearFields,
+	clearFieldsField,
 	nameField,
 	optionalFields,
 } from './fields';
@@ -21,7 +21,7 @@ export const update = declare({
 	route: 'PUT /knowledges/{knowledgebaseId}',
 	idFields: [knowledgebaseLocator],
 	body: {
-		fields: [panelGroupField('updateFields', [nameField, ...optionalFields]), clearFields],
+		fields: [panelGroupField('updateFields', [nameField, ...optionalFields]), clearFieldsField],
 		schema: knowledgebaseChanges,
 		compose: withClearedFields,
 	},

@@ -2,7 +2,12 @@ import { storeNamespace } from '../../payloads/bodies';
 import { listAnswer } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import { panelGroupField, filledOnly, limitField, numberField } from '../../execution/fields';
-import { EVERY_ELEMENT, namespaceAdvice, namespaceElements, namespaceField } from './searchItems';
+import {
+	NEEDS_EVERY_ELEMENT,
+	namespaceAdvice,
+	namespaceElements,
+	namespaceField,
+} from './searchItems';
 
 export const createNamespace = declare({
 	value: 'createNamespace',
@@ -25,7 +30,7 @@ export const createNamespace = declare({
 		schema: storeNamespace,
 		compose: ({ prefix, ...rest }) => filledOnly({ prefix: namespaceElements(prefix), ...rest }),
 	},
-	identifying: { prefix: EVERY_ELEMENT },
+	identifying: { prefix: NEEDS_EVERY_ELEMENT },
 	statusAdvice: namespaceAdvice('Prefix'),
 	answer: listAnswer('namespaces'),
 	toOutput: (answer) => {

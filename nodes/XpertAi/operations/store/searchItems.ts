@@ -22,7 +22,7 @@ export const namespaceElements = (value: unknown): unknown =>
 	typeof value === 'string' ? splitList(value, '/') : value;
 
 /** A namespace needs all its elements. Otherwise the namespace of one user could become that of all users. */
-export const EVERY_ELEMENT: IdentityOptions = { everyPart: true };
+export const NEEDS_EVERY_ELEMENT: IdentityOptions = { everyPart: true };
 
 /**
  * Returns advice for a namespace that the server rejects, by HTTP status.
@@ -57,7 +57,7 @@ export const searchItems = declare({
 			...rest,
 		}),
 	},
-	identifying: { namespace_prefix: EVERY_ELEMENT, 'filters.query': {} },
+	identifying: { namespace_prefix: NEEDS_EVERY_ELEMENT, 'filters.query': {} },
 	paging: { resultsKey: 'items' },
 	statusAdvice: namespaceAdvice('Namespace Prefix', ' Xpert AI servers take no "filter".'),
 });

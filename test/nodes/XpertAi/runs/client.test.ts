@@ -105,11 +105,11 @@ describe('the time until the deadline', () => {
 	it('is never below nothing, and no wait goes beyond it', async () => {
 		const { client, time } = sending(10);
 		await client.wait(4 * SECOND);
-		expect(client.remaining()).toBe(6 * SECOND);
+		expect(client.remainingMs()).toBe(6 * SECOND);
 		await client.wait(60 * SECOND);
 		expect(time.elapsed()).toBe(10 * SECOND);
 		time.pass(SECOND);
-		expect(client.remaining()).toBe(0);
+		expect(client.remainingMs()).toBe(0);
 	});
 });
 

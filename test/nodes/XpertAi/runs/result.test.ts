@@ -25,7 +25,7 @@ function recordedEvents(runId: string): RunEvents {
 /** The events of a run that ended so, after one text. */
 function ended(end: Partial<RunEvents['end']>): RunEvents {
 	const events = new RunEvents('r');
-	events.readPart({ type: 'text', id: 'm', text: 'Hi' });
+	events.addPart({ type: 'text', id: 'm', text: 'Hi' });
 	events.end = { tasks: [], ...end };
 	return events;
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { withDeadline } from 'nodes/XpertAi/runs/client';
-import type { NoAnswer } from 'nodes/XpertAi/runs/result';
+import type { UnsuccessfulResult } from 'nodes/XpertAi/runs/result';
 import { intentOf } from 'nodes/XpertAi/runs/runBody';
 import { type StartedRun, startInTurn } from 'nodes/XpertAi/runs/start';
 import type { ApiRequest, Outcome } from 'nodes/XpertAi/transport/request';
@@ -138,7 +138,7 @@ describe('three processes on one thread', () => {
 				async (all, runMs) => {
 					const time = new Timeline();
 					const server = oneThread(time, runMs);
-					const came = all.map((): StartedRun | NoAnswer | undefined => undefined);
+					const came = all.map((): StartedRun | UnsuccessfulResult | undefined => undefined);
 					all.forEach((one, at) => {
 						void say(time, server, one, `m${at}`).then((result) => (came[at] = result));
 					});

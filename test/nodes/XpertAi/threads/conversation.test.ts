@@ -2,7 +2,7 @@ import { get } from 'lodash';
 import {
 	createConversation,
 	findAnswer,
-	readConversation,
+	readThreadConversation,
 } from 'nodes/XpertAi/threads/conversation';
 import { learnOwner, type Owner, ownerOf, confirmOwner } from 'nodes/XpertAi/threads/owner';
 import {
@@ -23,7 +23,7 @@ const pathsOf = (asked: Array<{ path: string }>) => asked.map(({ path }) => path
 describe('readConversation', () => {
 	it('asks for all conversations of the thread, the last updated first', async () => {
 		const { asking, asked } = answering(listed());
-		await readConversation(asking, 't');
+		await readThreadConversation(asking, 't');
 		expect(asked).toMatchObject([{ method: 'POST', path: '/conversations/search' }]);
 		expect(bodiesOf(asked)).toEqual([{ where: { threadId: 't' }, order: { updatedAt: 'DESC' } }]);
 	});
@@ -38,7 +38,7 @@ describe('readConversation', () => {
 		const { asking } = answering(listed({ threadId: 't', ...item }));
 		const ids = { conversationId: 'c', conversationIds: ['c'] };
 		const nothing = { tasks: [], hasOnlyLeftOvers: false };
-		expect(await readConversation(asking, 't')).toEqual({ ...nothing, ...ids, ...facts });
+		expect(await readThreadConversation(asking, 't')).toEqual({ ...nothing, ...ids, ...facts });
 	});
 
 	it.each([
@@ -48,11 +48,11 @@ describe('readConversation', () => {
 		['null', null],
 		['a number', 7],
 	])('finds no conversation in %s, and one beside it', async (_, item) => {
-		const one = await readConversation(answering(success({ items: [item] })).asking, 't');
+		const one = await readThreadConversation(answering(success({ items: [item] })).asking, 't');
 		expect(one).toMatchObject({ conversationIds: [], tasks: [] });
 		expect(one.conversationId).toBeFalsy();
 		const { asking } = answering(success({ items: [item, mine('d')] }));
-		expect(await readConversation(asking, 't')).toMatchObject({ conversationIds: ['d'] });
+		expect(await readThreadConversation(asking, 't')).toMatchObject({ conversationIds: ['d'] });
 	});
 
 	it.each([
@@ -64,14 +64,14 @@ describe('readConversation', () => {
 		['no list of items', { items: null }],
 	])('is tried again after %s', async (_, answer) => {
 		const { asking, asked } = answering(success(answer), listed(mine('c')));
-		expect(await readConversation(asking, 't')).toMatchObject({ conversationId: 'c' });
+		expect(await readThreadConversation(asking, 't')).toMatchObject({ conversationId: 'c' });
 		expect(asked).toHaveLength(2);
 	});
 
 	it('says why nothing is known', async () => {
 		const { asking, asked } = answering(no(lost));
 		const unread = { failure: lost, conversationIds: [], tasks: [] };
-		expect(await readConversation(asking, 't')).toMatchObject(unread);
+		expect(await readThreadConversation(asking, 't')).toMatchObject(unread);
 		expect(asked).toHaveLength(3);
 	});
 
@@ -82,7 +82,7 @@ describe('readConversation', () => {
 			{ ...mine('d', '2026-11-22T15:42:04.047Z'), status: 'error' },
 			{ ...mine('c', '2026-11-22T15:42:04.047Z'), status: 'busy' },
 		];
-		const read = await readConversation(answering(listed(...items)).asking, 't');
+		const read = await readThreadConversation(answering(listed(...items)).asking, 't');
 		expect(read).toMatchObject({ conversationId: 'c', status: 'idle' });
 		expect(read.conversationIds).toEqual(['a', 'b', 'd', 'c']);
 	});
@@ -90,7 +90,7 @@ describe('readConversation', () => {
 	it('reads a cancelled run (recorded)', async () => {
 		const answer = recordedBody('runs', 'conversation after the cancelled run');
 		const threadId = String(get(answer, 'items.0.threadId'));
-		const read = await readConversation(answering(success(answer)).asking, threadId);
+		const read = await readThreadConversation(answering(success(answer)).asking, threadId);
 		const cancelled = { status: 'interrupted', error: 'Canceled by user', tasks: [] };
 		expect(read).toMatchObject(cancelled);
 	});

@@ -82,18 +82,18 @@ describe('what a stream of events says', () => {
 	it('is one text for each call of the model, cut where something else comes or is decided', () => {
 		const heard: unknown[] = [];
 		const events = new RunEvents('', { onText: () => 0, onToolResult: (one) => heard.push(one) });
-		const say = (id: string, text: string) => events.readPart({ type: 'text', id, text });
-		const call = (data: object) => events.readPart({ type: 'component', id: 'c', data });
+		const say = (id: string, text: string) => events.addPart({ type: 'text', id, text });
+		const call = (data: object) => events.addPart({ type: 'component', id: 'c', data });
 		for (const text of ['See [1](xpert://know', 'ledge)']) say('a', text);
 		for (const data of [{ tool: 't' }, { output: 'found' }]) call(data);
 		say('a', ' late');
 		say('b', 'other');
-		events.resume(undefined);
+		events.prepareForNextAnswer(undefined);
 		expect(events.end).toEqual({ tasks: [] });
 		say('b', 'new');
-		events.readPart({ type: 'component', id: 'd', text: '', data: {} });
+		events.addPart({ type: 'component', id: 'd', text: '', data: {} });
 		const image = { type: 'image_url', image_url: 'u' };
-		for (const part of [{ type: 'component', id: 'e' }, image]) events.readPart(part);
+		for (const part of [{ type: 'component', id: 'e' }, image]) events.addPart(part);
 		expect([events.isInToolCall, events.otherParts]).toEqual([false, [image]]);
 		const texts = ['See [1](xpert://knowledge)', undefined, ' late', 'other', 'new', ''];
 		expect(events.parts.slice(0, 6).map(({ text }) => text)).toEqual(texts);
@@ -102,10 +102,9 @@ describe('what a stream of events says', () => {
 
 	it('has the thoughts of a model among its parts, not in its answer', () => {
 		const { events, heard } = listening();
-		for (const text of ['First I ', 'think.'])
-			events.readPart({ type: 'reasoning', id: 'a', text });
-		events.readPart({ type: 'text', id: 'a', text: 'Yes.' });
-		events.readPart({ type: 'reasoning', id: 'a', text: 'Done.' });
+		for (const text of ['First I ', 'think.']) events.addPart({ type: 'reasoning', id: 'a', text });
+		events.addPart({ type: 'text', id: 'a', text: 'Yes.' });
+		events.addPart({ type: 'reasoning', id: 'a', text: 'Done.' });
 		expect([events.output, heard]).toEqual(['Yes.', ['|Yes.']]);
 		expect(events.otherParts).toMatchObject([{ text: 'First I think.' }, { text: 'Done.' }]);
 	});
@@ -121,10 +120,10 @@ describe('what a stream of events says', () => {
 			Object.assign(events, { parts: new Proxy([], { get }) });
 			for (let n = 0; n < count; n++) {
 				const id = String(n);
-				events.readPart({ type: 'text', id, text: 'word' });
-				events.readPart({ type: 'component', id: `c${id}`, data: { tool: 't' } });
-				events.readPart({ type: 'component', id: `c${id}`, data: { output: 'x' } });
-				events.readPart({ type: 'text', executionId: id, xpertName: 'helper', text: 'word' });
+				events.addPart({ type: 'text', id, text: 'word' });
+				events.addPart({ type: 'component', id: `c${id}`, data: { tool: 't' } });
+				events.addPart({ type: 'component', id: `c${id}`, data: { output: 'x' } });
+				events.addPart({ type: 'text', executionId: id, xpertName: 'helper', text: 'word' });
 			}
 			expect(events.parts).toHaveLength(3 * count);
 			return looks / count;
@@ -178,7 +177,7 @@ describe('what a stream of events says', () => {
 		const event = { type: 'event', event: 'on_agent_start', data: { agentKey: 'main' } };
 		events.addEvent({ id: '1', name: 'message', data: JSON.stringify(event) });
 		for (const agentKey of ['main', 'helper', undefined])
-			events.readPart({ type: 'text', id: `of ${agentKey}`, agentKey, text: `${agentKey}` });
+			events.addPart({ type: 'text', id: `of ${agentKey}`, agentKey, text: `${agentKey}` });
 		expect(events.output).toBe('undefined');
 		expect(events.parts.map(({ text }) => text)).not.toContain('helper');
 	});
@@ -227,7 +226,7 @@ function recordedRuns(name: Sequence): Recorded[] {
 		for (const { id, event, data } of (response as { events: Array<Record<string, unknown>> })
 			.events)
 			events.addEvent({ id: String(id), name: event as string, data: JSON.stringify(data) });
-		message.readContent(said.content);
+		message.addContent(said.content);
 		const conversations = answerOf(sequence, ({ request: { path } }) =>
 			path.endsWith('/conversations/search'),
 		);
@@ -298,7 +297,7 @@ describe('what is decided', () => {
 		expect(events.isInToolCall).toBe(true);
 		tell('on_agent_end', { agentKey: 'helper', id: 'h', status: 'success' });
 		expect(events.isInToolCall).toBe(false);
-		const call = (data: object) => events.readPart({ type: 'component', id: 'c', data });
+		const call = (data: object) => events.addPart({ type: 'component', id: 'c', data });
 		call({ tool: 't' });
 		expect(events.isInToolCall).toBe(true);
 		call({ output: 'x' });
@@ -306,7 +305,7 @@ describe('what is decided', () => {
 		// A helper that has stopped for a person starts again.
 		const inputs = { q: 1 };
 		const calls = ['v', 'w'].map((id) => ({ id, name: 'helper', args: id === 'w' ? inputs : {} }));
-		events.readMessage({ tool_calls: calls });
+		events.addMessage({ tool_calls: calls });
 		for (const [event, isInToolCall] of [
 			['start', true],
 			['end', false],
@@ -334,7 +333,7 @@ describe('what is decided', () => {
 		const call = { tool: 'sendMail', toolInput: { to: 'first@x.y' } };
 		expect(stepsOf(events.parts)).toMatchObject([{ action: call }]);
 		expect(stepsOf(events.parts)[0]).not.toHaveProperty('observation');
-		events.resume(undefined);
+		events.prepareForNextAnswer(undefined);
 		hearAll(streams[1]);
 		expect(events.end).toMatchObject({ status: 'idle', tasks: [] });
 		expect(events.output).toMatch(/^RESULT: /);

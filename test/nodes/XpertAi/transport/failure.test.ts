@@ -182,7 +182,12 @@ describe('the error a user reads', () => {
 });
 
 const PREDICATES = pick(classify, [
-	...(['certainlyNotDone', 'isRebuildingIndex', 'isForeignAnswer', 'isForeignNotFound'] as const),
+	...([
+		'certainlyNotDone',
+		'isRebuildingIndex',
+		'suggestsWrongServer',
+		'isForeignNotFound',
+	] as const),
 	...(['isNeverSent', 'mayMeanNoRoute', 'isOutcomeUnknown', 'isInputRejected'] as const),
 	...([
 		'isTokenRejected',
@@ -216,7 +221,7 @@ describe('a status without more', () => {
 		['isTokenRejected', [401, 403]],
 		['isTooLarge', [413]],
 		['isForeignNotFound', [404]],
-		['isForeignAnswer', []],
+		['suggestsWrongServer', []],
 		['mayMeanNoRoute', [404, 405, 501]],
 		['isRebuildingIndex', []],
 	])('%s is meant by its statuses', (name, statuses) => {
@@ -244,7 +249,7 @@ describe('a failure', () => {
 		['timeout', { kind: 'timeout' }, LOST],
 		['timeout with ECONNREFUSED', { kind: 'timeout', code: 'ECONNREFUSED' }, LOST],
 		['timeout with ECONNRESET', { kind: 'timeout', code: 'ECONNRESET' }, LOST],
-		['unreadable', { kind: 'unreadable', status: 200 }, [...LOST, 'isForeignAnswer']],
+		['unreadable', { kind: 'unreadable', status: 200 }, [...LOST, 'suggestsWrongServer']],
 		['invalid credential', { kind: 'invalidCredential' }, ['certainlyNotDone', 'isNeverSent']],
 		['blocked', { kind: 'blocked' }, ['certainlyNotDone', 'isNeverSent']],
 		['cancelled', { kind: 'cancelled' }, []],
@@ -314,7 +319,7 @@ describe('a failure', () => {
 		[
 			'404 of a proxy',
 			of404({ unanswered: true }),
-			[...LOST, 'isForeignNotFound', 'isForeignAnswer', 'mayMeanNoRoute'],
+			[...LOST, 'isForeignNotFound', 'suggestsWrongServer', 'mayMeanNoRoute'],
 		],
 	])('%s means what follows from it', (_, facts, expected) => {
 		expect(meanings(facts).sort()).toEqual([...expected].sort());

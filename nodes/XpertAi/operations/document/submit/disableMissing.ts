@@ -53,15 +53,15 @@ export async function disableMissing(sourceRun: SourceRun): Promise<void> {
 	if (failure) return submission.addHint(notAllDisabledHint(failure));
 	const { missing, switchedByHand, toDisable } = classifyUnseen(unseen, statuses, memory.known);
 	submission.addCountedHint(switchedByHand.length, SWITCHED_BY_HAND);
-	// Find Changes has already counted all unseen documents as gone, except in a dry run. Then, `disableInNameOrder`
-	// counts only the documents to disable.
+	// Find Changes has already counted all unseen documents as gone. A dry run has counted none of them yet: there,
+	// `disableInNameOrder` counts the documents to disable.
 	if (!dryRun && submission.isFindChanges) submission.tally.plans.gone -= switchedByHand.length;
 	const isTooMany = exceedsShare(missing.length, memory.knownCountBefore, maxGonePercent);
 	// This run contains none of the known documents, so its keys are probably made otherwise than before.
 	if (isTooMany && unseen.length === memory.knownCountBefore)
 		return await reportOtherKeys(sourceRun, memory, missing);
 	if (!dryRun && !mayDisableInExecution(submission))
-		return addScheduledRunHint(submission, memory, missing, isTooMany);
+		return addScheduledRunHint(submission, memory, { missing, toDisable, isTooMany });
 	if (isTooMany) return await reportTooMany(submission, memory, missing);
 	// Forgets what was switched by hand, and what the server does not list.
 	const toForget = dryRun ? [] : difference(unseen, toDisable);
@@ -129,18 +129,22 @@ const SWITCHED_BY_HAND =
 const shareInWords = (missing: string[], { knownCountBefore }: SourceMemory) =>
 	`${missing.length} of ${counted(knownCountBefore, 'document')} are missing from this run`;
 
-/** Adds a hint about what a scheduled run would do with the missing documents. */
+/** Adds a hint about what a scheduled run would do with the missing documents, if it would do anything. */
 function addScheduledRunHint(
 	submission: Submission,
 	memory: SourceMemory,
-	missing: string[],
-	isTooMany: boolean,
+	{ missing, toDisable, isTooMany }: { missing: string[]; toDisable: string[]; isTooMany: boolean },
 ): void {
 	const { first, settings } = submission;
 	const { maxGonePercent } = settings;
-	const plan = isTooMany ? `disable none: more than ${maxGonePercent} %` : 'disable them';
-	submission.addHint(`${shareInWords(missing, memory)}. A scheduled run would ${plan}.`);
-	if (missing.length > 0 && !isTooMany && outermostMode(first.context) === 'manual')
+	if (missing.length === 0 && toDisable.length === 0) return;
+	const plan = isTooMany
+		? `disable none: more than ${maxGonePercent} %`
+		: `disable ${missing.length > 0 ? 'them' : counted(toDisable.length, 'document')}`;
+	// Rebuilt documents do not count as missing. They are disabled all the same.
+	const share = missing.length > 0 ? `${shareInWords(missing, memory)}. ` : '';
+	submission.addHint(`${share}A scheduled run would ${plan}.`);
+	if (!isTooMany && outermostMode(first.context) === 'manual')
 		submission.addHint(
 			`A run by hand does so with the option "${first.labelOf('options.disableInManualRuns')}", added and switched on.`,
 		);

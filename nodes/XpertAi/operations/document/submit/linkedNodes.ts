@@ -173,6 +173,8 @@ export function otherMirrorText(item: Item): string | undefined {
 /**
  * Finds a node below a parent of this node that mirrors the same source. Leaves out a node if it and this node get all
  * their items from this parent, and `haveSameItems` is true.
+ *
+ * @param inLine the nodes before and behind this node; left out, because the caller has checked them
  */
 function mirrorOnOtherBranch(
 	{ context, node: own }: Item,

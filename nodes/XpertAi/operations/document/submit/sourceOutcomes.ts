@@ -79,7 +79,8 @@ export class SourceOutcomes {
 		const { contentHash = '', id, lacksStableId, record, report } = document;
 		const memory = this.memoryFor(document);
 		if (lacksStableId) this.contents.withoutStableId += 1;
-		if (memory?.recordStored(id, contentHash, nameAndKey(document))) this.addReplacedHints(fact);
+		const isNewToMemory = memory?.recordStored(id, contentHash, nameAndKey(document));
+		if (isNewToMemory) this.addReplacedHints(fact);
 		// A disabled document needs no processing, because assistants must not find it.
 		if (record.disabled) return memory?.known.markProcessed(id);
 		// Uses the ID in the answer, because the server may keep an earlier ID of the document.
@@ -169,7 +170,8 @@ export class SourceOutcomes {
 
 	/**
 	 * Records the last processing state of a document. If the processing failed or is stuck, the memory forgets the
-	 * content. The next run then sends the document again.
+	 * content, so that the document is sent again: by this run if the processing of a document in `startedNow` failed,
+	 * otherwise by the next run.
 	 */
 	private handleProcessed(fact: Processed): void {
 		const { id, lastState } = fact;
@@ -177,7 +179,7 @@ export class SourceOutcomes {
 		// With `failure`, the processing could not be started. Then the memory keeps the content.
 		const hasEndedUnprocessed =
 			lastState.state !== 'finish' && lastState.state !== 'running' && !lastState.failure;
-		// This run sends the document again, so its failure is not reported.
+		// This run sends the document again (see `takeNotProcessed`), so its failure is not reported.
 		if (hasEndedUnprocessed && this.startedNow.has(id.toLowerCase()))
 			return this.memory?.known.forgetContent(id);
 		this.reportIfStartedNow(id);

@@ -206,9 +206,9 @@ function addReplaced(tally: Tally, report: DocumentReport): void {
 }
 
 /**
- * Adds the outcome of a readable document to the tally.
+ * Adds the outcome of a readable document to the tally and to the report of the document.
  *
- * @returns the document, if its upload or its storing failed
+ * @returns the report, if the upload or the storing failed
  */
 function addOutcome(
 	tally: Tally,

@@ -2,7 +2,7 @@ import type { Item } from '../../../execution/item';
 import { timeoutSecondsSchema } from '../../../execution/runOperation';
 import { type Client, withDeadline } from '../../../runs/client';
 import type { RunFacts } from '../../../runs/result';
-import { SINGLE_LIMITS } from '../../../transport/call';
+import { DEFAULT_RETRY_LIMITS } from '../../../transport/call';
 import { systemClock } from '../../../transport/clock';
 
 /** Returns a function that describes the progress of a run for the log of n8n. */
@@ -22,7 +22,7 @@ export function clientWithDeadline(
 /** A client with the timeout that the user has set. The deadline is long enough for all retries of one request. */
 export function clientWithTimeout(item: Item): Client {
 	const timeoutMs = item.setting('tuning.timeout', timeoutSecondsSchema) * 1000;
-	const { maxTries, maxElapsedMs } = SINGLE_LIMITS;
+	const { maxTries, maxElapsedMs } = DEFAULT_RETRY_LIMITS;
 	const client = clientWithDeadline(item, maxTries * timeoutMs + maxElapsedMs);
 	return { ...client, send: async (request) => await client.send({ ...request, timeoutMs }) };
 }

@@ -13,7 +13,7 @@ import {
 	NO_ANSWER,
 } from '../../../execution/outputs';
 import { concurrencyOf } from '../../../execution/concurrency';
-import type { NoAnswer } from '../../../runs/result';
+import type { UnsuccessfulResult } from '../../../runs/result';
 import type { Run } from '../../../runs/run';
 import { filterValuesIn, type RunKind } from '../../../runs/runBody';
 import { runAndWait, startOnly } from '../../../runs/runThread';
@@ -195,7 +195,7 @@ async function executeRun(request: RunRequest, turn: Turn, chat?: Chat): Promise
 }
 
 /** Deletes the conversation created for a run, if the server rejected the run and nothing has run in it. Never throws. */
-async function deleteUnusedConversation(run: Run, { status, failure, reason }: NoAnswer) {
+async function deleteUnusedConversation(run: Run, { status, failure, reason }: UnsuccessfulResult) {
 	const { isThreadNew, threadId, facts } = run;
 	const isRejected = status === 'failed' && failure?.kind === 'status' && reason === undefined;
 	if (!isThreadNew || !isRejected || facts.conversationId === undefined) return;

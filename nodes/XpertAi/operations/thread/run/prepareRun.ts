@@ -97,7 +97,7 @@ async function uploadAttachments({ item, attachments }: RunRequest, run: Run, fi
 			path: '/contexts/file',
 			schema: fileContextAnswer,
 			body: () => multipartBody(file, pick(run, 'threadId')),
-			timeoutMs: run.remaining(),
+			timeoutMs: run.remainingMs(),
 		});
 	const ids: string[] = [];
 	for (const batch of chunk(files, UPLOADS_AT_ONCE)) {

@@ -4,7 +4,7 @@ import type { IDataObject, NodeApiError } from 'n8n-workflow';
 import type { AdviceContext, StatusAdvice } from '../../../execution/apiError';
 import { quoted } from '../../../execution/issueText';
 import type { Item } from '../../../execution/item';
-import type { NoAnswer, RunFacts } from '../../../runs/result';
+import type { UnsuccessfulResult, RunFacts } from '../../../runs/result';
 import { forgetOwner } from '../../../threads/owner';
 import type { Failure } from '../../../transport/failure';
 import { filterAdvice } from './filterReport';
@@ -17,7 +17,7 @@ import { filterAdvice } from './filterReport';
  */
 export function resultError(
 	item: Item,
-	result: NoAnswer,
+	result: UnsuccessfulResult,
 	adviceContext = runAdvice(item, result),
 ): NodeApiError {
 	const { failure, reason, advice, status, unverified } = result;
@@ -47,7 +47,7 @@ const CORRECT_ASSISTANT_ADVICE =
  * Advice for the start of a run, and for requests about a run. At the start, a 404 is about the assistant, because the
  * server looks up the assistant first. With a run ID, a 404 may be about the run.
  */
-function runAdvice(item: Item, { threadId = '' }: NoAnswer): AdviceContext {
+function runAdvice(item: Item, { threadId = '' }: UnsuccessfulResult): AdviceContext {
 	const statusAdvice: StatusAdvice = { 403: PRIVATE_WORKSPACE };
 	if (item.hasParameter('runId')) return { statusAdvice };
 	if (item.hasParameter('assistantId'))

@@ -33,7 +33,11 @@ export const RECORD_FIELD_NAMES = {
  * Reads the record fields from Document Settings.
  *
  * @param directory the directory of the document's file, for the setting "Folder From Directory"
- * @returns the record, and what the document lacks of its metadata
+ * @returns an object:
+ * - `record`: the record.
+ * - `missingMetadata`: the number of metadata values with a missing part.
+ * - `metadataRowKeys`: the keys of rows without a value (`empty`) and with a missing part (`lacking`), and all keys of the
+ *   metadata (`filled`), also those from the setting Metadata.
  * @throws NodeOperationError naming the setting
  */
 export function readDocumentSettings(item: Item, directory = '') {

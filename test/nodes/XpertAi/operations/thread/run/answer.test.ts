@@ -96,9 +96,9 @@ describe('a chat that hears a stream', () => {
 		const cite = (chunkId: string) =>
 			`[⟦1⟧](xpert://knowledgebase/chunk?documentId=of-${chunkId}&chunkId=${chunkId})`;
 		const told = new RunEvents('');
-		told.readPart({ type: 'text', id: 'before', text: `Stripes ${cite('a')}.` });
-		told.resume(chat);
-		told.readPart({ type: 'text', id: 'after', text: `Water ${cite('b')}, stripes ${cite('a')}.` });
+		told.addPart({ type: 'text', id: 'before', text: `Stripes ${cite('a')}.` });
+		told.prepareForNextAnswer(chat);
+		told.addPart({ type: 'text', id: 'after', text: `Water ${cite('b')}, stripes ${cite('a')}.` });
 		const output = outputIn('numbers', told.output, told.parts);
 		chat.complete(output);
 		expect(output).toMatch(/^Water \[2\], stripes \[1\]\./);
@@ -152,7 +152,7 @@ function messageEventsOf(sequence: string): RunEvents[] {
 	const searches = exchangesOf(sequence).filter(({ request }) => /messages/.test(request.path));
 	return searches.map(({ response }) => {
 		const events = new RunEvents(String(get(response, 'body.items.0.executionId')));
-		events.readContent(whole(get(response, 'body.items.0.content') as unknown));
+		events.addContent(whole(get(response, 'body.items.0.content') as unknown));
 		return events;
 	});
 }
