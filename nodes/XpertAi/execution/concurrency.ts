@@ -3,7 +3,7 @@ import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { positiveInteger } from '../payloads/schemas';
 import type { ItemError } from './apiError';
 import type { Item } from './item';
-import { mayContinue } from './outputs';
+import { mayContinue } from './n8nExecution';
 
 /**
  * Reads how many requests or runs the first item allows at once.

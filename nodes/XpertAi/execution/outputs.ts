@@ -1,4 +1,4 @@
-import { get, pick } from 'lodash';
+import { pick } from 'lodash';
 import {
 	type IDataObject,
 	type IExecuteFunctions,
@@ -12,15 +12,12 @@ import { isJsonObject } from '../payloads/json';
 import type { ItemError } from './apiError';
 import { splitList } from './fields';
 import { type Item, redactIds, runFacts } from './item';
+import { isTool, isInStreamingChat } from './n8nExecution';
 
 /* The outputs for the workflow, for the visitors of a streaming chat, and for AI agents. */
 
 /** The text that chat visitors get after a failure. Hides the reason. */
 export const NO_ANSWER = 'Sorry, there is no answer right now, please try again later.';
-
-/** Whether the node runs as the tool of an AI agent. For a tool, n8n adds `Tool` to the node type. */
-export const isTool = (context: IExecuteFunctions): boolean =>
-	context.getNode().type.endsWith('Tool');
 
 const toolOutputs = z.enum(['simplified', 'raw', 'selected']);
 
@@ -46,10 +43,6 @@ export function readOutputFormat(item: Item): OutputFormat {
 /** Returns a raw answer, or only its `rawFields`, if set. */
 export const rawOutput = ({ rawFields }: OutputFormat, json: IDataObject): IDataObject =>
 	rawFields ? pick(json, rawFields) : json;
-
-/** Whether a streaming chat shows the output of the node. */
-export const isInStreamingChat = (context: IExecuteFunctions): boolean =>
-	!isTool(context) && 'isStreaming' in context && context.isStreaming();
 
 /**
  * Replaces the description of an n8n error, because a streaming chat shows the description to visitors. Moves it to the
@@ -86,48 +79,10 @@ export function replyOrThrow(
 }
 
 /**
- * Whether this node is part of a loop in the workflow.
- *
- * @param type a node type that the loop must contain; default: any
- */
-export function isInLoop(context: IExecuteFunctions, type?: string): boolean {
-	const { name } = context.getNode();
-	const before = new Set(context.getParentNodes(name).map((node) => node.name));
-	const loop = context.getChildNodes(name).filter((node) => before.has(node.name));
-	return type === undefined ? loop.length > 0 : loop.some((node) => node.type === type);
-}
-
-/** Shows messages as hints above the node's output. */
-export function addHints(context: IExecuteFunctions, messages: string[]): void {
-	context.addExecutionHints(
-		...messages.map((message) => ({ message, location: 'outputPane' as const })),
-	);
-}
-
-/** Whether the workflow continues after a failed item. A stopped execution never continues. */
-export const mayContinue = (context: IExecuteFunctions): boolean =>
-	context.continueOnFail() && !context.getExecutionCancelSignal()?.aborted;
-
-/**
  * Converts an answer to the JSON of an item. Undefined becomes `{}`. Any other value that is not an object becomes the
  * field `response`.
  */
 export function itemJson(value: unknown): IDataObject {
 	if (isJsonObject(value)) return value;
 	return value === undefined ? {} : { response: value as IDataObject[string] };
-}
-
-/**
- * The execution mode of the outermost workflow, such as `manual`. In a sub-workflow, `getMode` returns `integrated`.
- * `rootExecutionMode` exists since n8n 2.20, but not in workflows that are tools of agents. Without
- * `rootExecutionMode`, returns the mode of the calling workflow. That mode is `integrated` if the calling workflow is
- * itself a sub-workflow, or if n8n does not tell its mode.
- */
-export function outermostMode(context: IExecuteFunctions): unknown {
-	const mode = context.getMode();
-	if (mode !== 'integrated') return mode;
-	return (
-		get(context, 'additionalData.rootExecutionMode') ??
-		get(context, 'runExecutionData.parentExecution.executionContext.source', mode)
-	);
 }

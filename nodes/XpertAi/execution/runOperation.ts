@@ -33,7 +33,8 @@ import {
 	type SendRequest,
 	simplified,
 } from './operation';
-import { addHints, itemJson, rawOutput, readOutputFormat, replyOrThrow } from './outputs';
+import { itemJson, rawOutput, readOutputFormat, replyOrThrow } from './outputs';
+import { addHints } from './n8nExecution';
 import { collectPages } from './paging';
 
 /**

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { keyOf, sourceNameAndShard } from '../../execution/identityFields';
 import type { Item } from '../../execution/item';
 import type { Execution } from '../../execution/operation';
-import { addHints, mayContinue } from '../../execution/outputs';
+import { addHints, mayContinue } from '../../execution/n8nExecution';
 import { timeoutSecondsSchema } from '../../execution/runOperation';
 import { SourceMemory } from '../../ingest/memory';
 import { fetchStatuses } from '../../ingest/statuses';

@@ -8,15 +8,13 @@ import {
 
 import {
 	NO_ANSWER,
-	addHints,
 	failureAsReply,
 	hideReasonFromChat,
-	isInStreamingChat,
-	isInLoop,
 	replyOrThrow,
 } from 'nodes/XpertAi/execution/outputs';
+import { isInStreamingChat } from 'nodes/XpertAi/execution/n8nExecution';
 import { apiError } from 'nodes/XpertAi/execution/apiError';
-import { contextWith, itemOf } from '../../support/context';
+import { itemOf } from '../../support/context';
 import { node } from '../../support/node';
 
 /**
@@ -87,12 +85,6 @@ describe('a failed item', () => {
 	});
 });
 
-it('hints stand above the output', () => {
-	const shown: unknown[] = [];
-	addHints(contextWith({ addExecutionHints: (...all) => shown.push(...all) }), ['a', 'b']);
-	expect(shown).toEqual(['a', 'b'].map((message) => ({ message, location: 'outputPane' })));
-});
-
 it.each([
 	['the node', () => new NodeOperationError(node, 'No', { description: 'for the builder' })],
 	[
@@ -145,20 +137,4 @@ it.each([
 		replies ? [{ json, pairedItem: { item: 0 } }] : caught,
 	);
 	expect(isInStreamingChat(item.context)).toBe(type === 'xpertAi');
-});
-
-it.each([
-	[
-		'behind and before the same node the node is in a loop',
-		['Loop', 'Start'],
-		['Loop', 'End'],
-		true,
-	],
-	['between two nodes the node is in none', ['Start'], ['End'], false],
-])('%s', (_, before, after, expected) => {
-	const named = (names: string[]) => () =>
-		names.map((name) => ({ name, type: name, typeVersion: 1, disabled: false }));
-	const context = contextWith({ getParentNodes: named(before), getChildNodes: named(after) });
-	expect(isInLoop(context)).toBe(expected);
-	expect([isInLoop(context, 'Loop'), isInLoop(context, 'End')]).toEqual([expected, false]);
 });

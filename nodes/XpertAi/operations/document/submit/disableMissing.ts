@@ -1,7 +1,7 @@
 import { compact, difference, partition, pick, sortBy } from 'lodash';
 
 import { isFilled } from '../../../execution/givenValues';
-import { outermostMode } from '../../../execution/outputs';
+import { outermostMode } from '../../../execution/n8nExecution';
 import type { SourceMemory } from '../../../ingest/memory';
 import { fetchStatuses, processingState, type ProcessingStatus } from '../../../ingest/statuses';
 import { switchDocuments } from '../../../ingest/switchDocuments';

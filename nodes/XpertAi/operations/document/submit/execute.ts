@@ -10,7 +10,8 @@ import {
 import { quoted } from '../../../execution/issueText';
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
-import { addHints, isInLoop, mayContinue, readOutputFormat } from '../../../execution/outputs';
+import { readOutputFormat } from '../../../execution/outputs';
+import { addHints, isInLoop, mayContinue } from '../../../execution/n8nExecution';
 import { systemClock } from '../../../transport/clock';
 import { addEndHints, addMemoryHints, addMirroredHint } from './endHints';
 import { disableMissing } from './disableMissing';

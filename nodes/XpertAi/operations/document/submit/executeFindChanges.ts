@@ -10,7 +10,7 @@ import {
 } from '../../../execution/identityFields';
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
-import { addHints, isTool } from '../../../execution/outputs';
+import { addHints, isTool } from '../../../execution/n8nExecution';
 import { documentsError } from './documentErrors';
 import { addMemoryHints, addMirroredHint, addVersionHints } from './endHints';
 import { groupBySource, throwIfInLoop, adjustedToLinkedNodes } from './execute';

@@ -1,13 +1,13 @@
 import { compact, map, sumBy } from 'lodash';
 
-import { outermostMode } from '../../../execution/outputs';
+import { outermostMode } from '../../../execution/n8nExecution';
 import { MARKS, type SourceMemory } from '../../../ingest/memory';
 import { compareDocuments, planDocuments } from '../../../ingest/compareDocuments';
 import type { KnowledgebaseRoutes } from '../../../ingest/routes';
 import { fetchStatuses, processingState, type FetchedStatuses } from '../../../ingest/statuses';
 import { derivedId } from '../../../payloads/ids';
 import type { Document } from './readyDocument';
-import type { SourceOutcomes } from './sourceOutcomes';
+import { REPLACED_OF_ANOTHER_NODE, type SourceOutcomes } from './sourceOutcomes';
 import type { SourceReader } from './sourceReader';
 import type { Submission } from './submission';
 
@@ -23,10 +23,6 @@ const TWICE_OF_ANOTHER_NODE =
 
 const STORED_BEFORE =
 	'stored before this source was remembered. If some have left it, Document: Disable takes them out.';
-
-/** Sources without a name share their keys. */
-export const REPLACED_OF_ANOTHER_NODE =
-	'If another node stores them under the same keys, this one replaces them: give each node a Source Name.';
 
 const STORED_MAY_BE_NEWER = 'Not sent: this is a retry, and other content is stored, perhaps newer';
 

@@ -7,7 +7,6 @@ import type { Processing } from '../../../ingest/processing';
 import { processingState, type ProcessingStatus } from '../../../ingest/statuses';
 import type { DocumentReport } from './outcomes';
 import type { Document } from './readyDocument';
-import { REPLACED_OF_ANOTHER_NODE } from './sourceComparison';
 import type { SourceSettings } from './settings';
 import type { SourceContents } from './sourceContents';
 import type { Submission } from './submission';
@@ -20,6 +19,10 @@ const MAX_STARTED_NOW = 1000;
 
 const REPLACED_ON_SERVER =
 	'on the server already: of another node, of this one before it remembered, or disabled since.';
+
+/** Sources without a name share their keys. */
+export const REPLACED_OF_ANOTHER_NODE =
+	'If another node stores them under the same keys, this one replaces them: give each node a Source Name.';
 
 /** The name and key of a document, as the memory stores them. */
 const nameAndKey = ({ record: { name }, key }: Document) => (name ? { name, key } : { key });

@@ -1,6 +1,6 @@
 import type { ItemError } from '../../../execution/apiError';
 import type { Item } from '../../../execution/item';
-import { mayContinue, outermostMode } from '../../../execution/outputs';
+import { mayContinue, outermostMode } from '../../../execution/n8nExecution';
 import { CircuitBreaker } from '../../../ingest/circuitBreaker';
 import { isForeignNotFound } from '../../../transport/failure';
 import type { Send } from '../../../transport/request';

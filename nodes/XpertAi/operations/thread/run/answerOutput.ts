@@ -3,12 +3,8 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { FieldValues } from '../../../execution/fields';
 import type { Item } from '../../../execution/item';
-import {
-	type OutputFormat,
-	isInStreamingChat,
-	isTool,
-	rawOutput,
-} from '../../../execution/outputs';
+import { type OutputFormat, rawOutput } from '../../../execution/outputs';
+import { isInStreamingChat, isTool } from '../../../execution/n8nExecution';
 import type { Completed, Interrupted } from '../../../runs/result';
 import { Citations } from '../../../threads/citations';
 import { stepsOf } from '../../../threads/runEvents';

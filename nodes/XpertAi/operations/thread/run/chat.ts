@@ -1,5 +1,5 @@
 import type { Item } from '../../../execution/item';
-import { isInStreamingChat } from '../../../execution/outputs';
+import { isInStreamingChat } from '../../../execution/n8nExecution';
 import { Citations, type CitationStyle } from '../../../threads/citations';
 import type { Listener, Part } from '../../../threads/runEvents';
 import { passagesIn, Sources } from '../../../threads/sources';

@@ -5,13 +5,8 @@ import { z } from 'zod';
 import type { ItemError } from '../../../execution/apiError';
 import { type Item, redactIds } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
-import {
-	addHints,
-	failureAsReply,
-	isTool,
-	mayContinue,
-	NO_ANSWER,
-} from '../../../execution/outputs';
+import { failureAsReply, NO_ANSWER } from '../../../execution/outputs';
+import { addHints, isTool, mayContinue } from '../../../execution/n8nExecution';
 import { concurrencyOf } from '../../../execution/concurrency';
 import type { UnsuccessfulResult } from '../../../runs/result';
 import type { Run } from '../../../runs/run';

@@ -3,7 +3,8 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
-import { addHints, readOutputFormat } from '../../../execution/outputs';
+import { readOutputFormat } from '../../../execution/outputs';
+import { addHints } from '../../../execution/n8nExecution';
 import { concurrencyOf, forEachItem } from '../../../execution/concurrency';
 import { cancelRunById } from '../../../runs/cancelRun';
 import { readStateById, waitById } from '../../../runs/runById';

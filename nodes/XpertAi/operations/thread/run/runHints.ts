@@ -1,7 +1,7 @@
 import { compact, filter, isEmpty, map, uniq } from 'lodash';
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { isTool } from '../../../execution/outputs';
+import { isTool } from '../../../execution/n8nExecution';
 import { filterHint, type FilterReport } from './filterReport';
 
 /** Returns hints about runs, from the output of their items. */
