@@ -1,6 +1,7 @@
 import { omit } from 'lodash';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
+import { column, hintsOf } from './support/ingest';
 import { byId } from './support/locators';
 import { ask, says, useRuns } from './support/runs';
 
@@ -39,6 +40,17 @@ describe('what the model of an agent gets', () => {
 		expect(json).toEqual({ name: 'Handbook', type: all?.type });
 	});
 
+	it('names what it lacks of the fields that were selected', async () => {
+		const result = await fixture.run(
+			{ ...getOne, toolOutput: 'selected', toolFields: 'name, colour' },
+			{ isTool: true },
+		);
+		expect(result.items[0]?.json).toEqual({ name: 'Handbook' });
+		expect(hintsOf(result)).toEqual([
+			expect.stringMatching(/^This output lacks what "Fields" names: colour\. It has: .*\bname, /),
+		]);
+	});
+
 	it('is refused where no field is named', async () => {
 		const { json } = await given({ ...getOne, toolOutput: 'selected', toolFields: ' ' });
 		expect(JSON.stringify(json)).toContain('\\"Fields\\" must not be empty');
@@ -65,5 +77,14 @@ describe('what the model of an agent gets', () => {
 			{ items: [says(thread, 'Hello')], isTool: true },
 		);
 		expect(items[0]?.json).toEqual({ content: 'Echo: Hello', threadId: thread });
+	});
+
+	it('may be selected by the name that it has where it is simplified', async () => {
+		const result = await fixture.run(
+			ask({ toolOutput: 'selected', toolFields: 'output, threadId' }),
+			{ items: [says(await newThread(), 'Hello')], isTool: true },
+		);
+		expect(column(result.items, 'output')).toEqual(['Echo: Hello']);
+		expect(hintsOf(result)).toEqual([]);
 	});
 });

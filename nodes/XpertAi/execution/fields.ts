@@ -169,14 +169,23 @@ export const simplifyFields: INodeProperties[] = [
 		'toolOutput',
 		'Output',
 		'What the model gets: each word of it costs tokens',
-		{ simplified: 'Simplified', raw: 'Raw', selected: 'Selected Fields' },
+		{
+			simplified: { name: 'Simplified', description: 'What a model needs, in few words' },
+			raw: { name: 'Raw', description: 'All that the server answers' },
+			selected: { name: 'Selected Fields', description: 'The fields that you name, of either' },
+		},
 		{ displayOptions: { show: IF_TOOL } },
 	),
-	textField('toolFields', 'Fields', 'The fields of the raw output to give, separated by commas', {
-		required: true,
-		placeholder: 'e.g. name, status',
-		displayOptions: { show: { ...IF_TOOL, toolOutput: ['selected'] } },
-	}),
+	textField(
+		'toolFields',
+		'Fields',
+		'The fields to give, by the names in the other outputs, separated by commas',
+		{
+			required: true,
+			placeholder: 'e.g. output, status',
+			displayOptions: { show: { ...IF_TOOL, toolOutput: ['selected'] } },
+		},
+	),
 ];
 
 export const TIMEOUT_SECONDS = 120;

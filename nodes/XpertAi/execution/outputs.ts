@@ -1,4 +1,4 @@
-import { pick } from 'lodash';
+import { pick, reject } from 'lodash';
 import {
 	type IDataObject,
 	type IExecuteFunctions,
@@ -12,7 +12,7 @@ import { isJsonObject } from '../payloads/json';
 import type { ItemError } from './apiError';
 import { splitList } from './fields';
 import { type Item, redactIds, runFacts } from './item';
-import { isTool, isInStreamingChat } from './n8nExecution';
+import { addHints, isTool, isInStreamingChat } from './n8nExecution';
 
 /* The outputs for the workflow, for the visitors of a streaming chat, and for AI agents. */
 
@@ -24,8 +24,8 @@ const toolOutputs = z.enum(['simplified', 'raw', 'selected']);
 /** The output format of an answer: simplified or raw. */
 export interface OutputFormat {
 	simplify: boolean;
-	/** The fields of a raw output. Default: all fields. */
-	rawFields?: string[];
+	/** The fields to output, of the raw or the simplified answer. Default: all fields of the one or the other. */
+	selectedFields?: string[];
 }
 
 /**
@@ -37,12 +37,29 @@ export function readOutputFormat(item: Item): OutputFormat {
 	if (!isTool(item.context)) return { simplify: item.setting('simplify', z.boolean()) };
 	const output = item.setting('toolOutput', toolOutputs);
 	if (output !== 'selected') return { simplify: output === 'simplified' };
-	return { simplify: false, rawFields: splitList(item.filledText('toolFields')) };
+	return { simplify: false, selectedFields: splitList(item.filledText('toolFields')) };
 }
 
-/** Returns a raw answer, or only its `rawFields`, if set. */
-export const rawOutput = ({ rawFields }: OutputFormat, json: IDataObject): IDataObject =>
-	rawFields ? pick(json, rawFields) : json;
+/**
+ * Returns a raw answer, or only the `selectedFields`, if set. Adds a hint if the answer lacks some of them.
+ *
+ * @param simplified the simplified answer. Its fields can be selected, too, because the user sees them first.
+ */
+export function rawOutput(
+	{ selectedFields }: OutputFormat,
+	item: Item,
+	raw: IDataObject,
+	simplified: IDataObject = {},
+): IDataObject {
+	if (!selectedFields) return raw;
+	const all = { ...simplified, ...raw };
+	const lacking = reject(selectedFields, (name) => name in all);
+	if (lacking.length > 0)
+		addHints(item.context, [
+			`This output lacks what "${item.labelOf('toolFields')}" names: ${lacking.join(', ')}. It has: ${Object.keys(all).join(', ')}.`,
+		]);
+	return pick(all, selectedFields);
+}
 
 /**
  * Replaces the description of an n8n error, because a streaming chat shows the description to visitors. Moves it to the

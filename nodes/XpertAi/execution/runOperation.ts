@@ -94,9 +94,10 @@ export async function runDeclared(
 		if (answersHint) allAnswers.push(...map(answers, 'answer'));
 		const results = answers.flatMap(({ answer, asked }) => toOutput(answer, asked));
 		if (!simplify || !format) return results;
-		return results.map((json) =>
-			format.simplify ? simplified(simplify, json) : rawOutput(format, json),
-		);
+		return results.map((raw) => {
+			const json = simplified(simplify, raw);
+			return format.simplify ? json : rawOutput(format, item, raw, json);
+		});
 	};
 	const concurrency = onlyReads(operation) ? READS_AT_ONCE : concurrencyOf(items);
 	const output = await forEachItem(items, work, concurrency);

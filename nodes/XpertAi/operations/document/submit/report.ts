@@ -62,7 +62,7 @@ export function documentOutputItems(
 	const isRaw = record && !output.simplify && outcome !== 'replaced';
 	if (!isRaw) return [item.output(omitBy(facts, isUndefined))];
 	const processing = lastState && pick(facts, 'processing', 'processMsg');
-	return [item.output({ ...rawOutput(output, record), ...processing })];
+	return [item.output({ ...rawOutput(output, item, record), ...processing })];
 }
 
 /** Returns the fields of the output item of a document. */

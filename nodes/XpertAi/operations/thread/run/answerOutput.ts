@@ -53,8 +53,9 @@ export function answerOf(
 	const filter = filterReport(allParts, hasFilterValues && !waitingTasks);
 	const facts: FieldValues = pick(result as Completed & Interrupted, FACTS);
 	if (!request.simplify) {
-		const raw = { content, ...facts, parts, sources, interrupt: waitingTasks, usage, filter };
-		return { output, json: rawOutput(request, withoutUndefined({ role: 'ai', ...raw })) };
+		const answer = { content, ...facts, parts, sources, interrupt: waitingTasks, usage, filter };
+		const raw = withoutUndefined({ role: 'ai', ...answer });
+		return { output, json: rawOutput(request, request.item, raw, { output }) };
 	}
 	const answer = {
 		output,
