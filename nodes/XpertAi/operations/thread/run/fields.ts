@@ -93,13 +93,17 @@ const messageFromModel = {
 export const decisionField = choiceField(
 	'decision',
 	'Decision',
-	'Answers the run that waits: confirm or reject. An expression may also give yes or no, or true or false.',
+	'Answers the run that waits. An expression may give confirm or reject, yes or no, true or false.',
 	{
-		confirm: { name: 'Confirm', description: 'Let it go on; in an expression, confirm' },
-		reject: { name: 'Reject', description: 'Refuse it; in an expression, reject' },
+		confirm: {
+			name: 'Confirm',
+			description: 'Let it go on; in an expression, confirm, yes or true',
+		},
+		reject: { name: 'Reject', description: 'Refuse it; in an expression, reject, no or false' },
 	},
 	// No default, so that nobody confirms by accident.
-	{ default: '', required: true },
+	// n8n marks no value as unsupported then, so an expression may give yes or true.
+	{ default: '', required: true, allowArbitraryValues: true },
 );
 
 /** The parameters for a message, without its conversation. */
