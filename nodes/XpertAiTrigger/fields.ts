@@ -3,7 +3,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import { z } from 'zod';
 
 import {
-	booleanField,
+	addedSwitch,
 	choiceField,
 	numberField,
 	optionsField,
@@ -58,7 +58,7 @@ export const triggerFields: INodeProperties[] = [
 			'How many conversations one poll gives at most, the oldest first; the next polls give the others',
 			{ typeOptions: { minValue: 1, numberPrecision: 0 }, default: 100 },
 		),
-		booleanField('includeMessages', 'Include Messages', 'Whether to give all messages as well'),
+		addedSwitch('includeMessages', 'Include Messages', 'Whether to give all messages as well'),
 		textField('onlyWith', 'Only With Title or Text', 'What its title or a message must hold', {
 			placeholder: 'e.g. invoice',
 		}),

@@ -316,8 +316,7 @@ describe('When Run Again: Mirror the Source', () => {
 	});
 
 	const TESTED = '2 of 10 documents are missing from this run. A scheduled run would disable them.';
-	const BY_HAND =
-		'A run by hand does so with the option "Disable in Manual Runs", added and switched on.';
+	const BY_HAND = 'A run by hand does so with the option "Disable in Manual Runs" added.';
 	const UNTOLD =
 		'Disabled in a sub-workflow: this n8n does not say whether its parent was only tested, so it counts as scheduled.';
 	const integrated = (calledFrom: object) => ({ mode: 'integrated', calledFrom }) as const;

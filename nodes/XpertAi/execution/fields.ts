@@ -69,6 +69,13 @@ export const numberField = fieldMaker('number', 0);
 /** A switch. The default is off. */
 export const booleanField = fieldMaker('boolean', false);
 
+/** A switch inside a collection. Who adds it wants it, so it is on then; left out, it is off (see `valueIfAbsent`). */
+export const addedSwitch = fieldMaker('boolean', true);
+
+/** The value of a field that n8n gives no value for. A switch that was not added to its collection is off. */
+export const valueIfAbsent = ({ type, default: initial }: INodeProperties, isInside: boolean) =>
+	isInside && type === 'boolean' ? false : initial;
+
 /** A collection of optional fields. */
 export const groupField = fieldMaker('collection', {}, { placeholder: 'Add field' });
 

@@ -12,7 +12,7 @@ import { LONE_SURROGATE_ISSUE } from '../payloads/loneSurrogates';
 import type { Schema } from '../payloads/schemas';
 import { operationError } from './apiError';
 import { fieldSchema, groupSchema, idListSchema, isIdIssue, textSchema } from './fieldSchemas';
-import type { FieldValues } from './fields';
+import { type FieldValues, valueIfAbsent } from './fields';
 import {
 	emptyExpressionIssue,
 	findPath,
@@ -162,7 +162,8 @@ export class Reader {
 		const constants = cachedSettingsOf(this.node);
 		const [cachedSchema, cachedInitial, cached] = constants.get(name) ?? [];
 		if (cachedSchema === schema && cachedInitial === initial) return cached as Value;
-		const start = initial ?? this.fieldOf(name)?.default;
+		const field = this.fieldOf(name);
+		const start = initial ?? (field && valueIfAbsent(field, name.includes('.')));
 		const whole = this.typed(name, this.parameter(name, start), schema, start);
 		if (!findPath([this.node.parameters[name.replace(/\..*/, '')], start], isExpression))
 			constants.set(name, [schema, initial, whole]);
@@ -190,7 +191,8 @@ export class Reader {
 		// The schema of the field converts the value. After that, `schema` checks it, with the default values.
 		const value = field ? this.check(fieldSchema(field), given, fieldNames) : given;
 		const inside = (field?.type === 'collection' && field.options) as INodeProperties[] | false;
-		const initials = inside && Object.fromEntries(inside.map((one) => [one.name, one.default]));
+		const initials =
+			inside && Object.fromEntries(inside.map((one) => [one.name, valueIfAbsent(one, true)]));
 		return this.check(schema, initials ? defaults({}, value, initials) : value, fieldNames);
 	}
 

@@ -1,7 +1,7 @@
 import { filter } from 'lodash';
 import { z } from 'zod';
 
-import { booleanField } from '../../execution/fields';
+import { addedSwitch } from '../../execution/fields';
 import type { Item } from '../../execution/item';
 import { type PrecheckResult, declare } from '../../execution/operation';
 import { conversationRecord } from '../../payloads/bodies';
@@ -18,7 +18,7 @@ export const deleteConversation = declare({
 	route: 'DELETE /conversations/{conversationId}',
 	idFields: [conversationLocator],
 	options: [
-		booleanField(
+		addedSwitch(
 			'deleteWhileRunning',
 			'Delete While Running',
 			'Whether to delete it also while a run is under way, which then ends',

@@ -1,5 +1,5 @@
 import {
-	booleanField,
+	addedSwitch,
 	choiceField,
 	IF_TOOL,
 	displayedIf,
@@ -45,7 +45,7 @@ export const findChanges: CodedOperation = {
 		),
 		optionsField([
 			dryRun,
-			booleanField('resendAll', 'Pass All', 'Whether to pass on all items, even unchanged ones'),
+			addedSwitch('resendAll', 'Pass All', 'Whether to pass on all items, even unchanged ones'),
 			shard,
 			...displayedIf({ show: { '/whatIsGone': ['disable'] } }, [
 				maxGonePercent,

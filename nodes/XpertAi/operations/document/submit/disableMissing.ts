@@ -146,7 +146,7 @@ function addScheduledRunHint(
 	submission.addHint(`${share}A scheduled run would ${plan}.`);
 	if (!isTooMany && outermostMode(first.context) === 'manual')
 		submission.addHint(
-			`A run by hand does so with the option "${first.labelOf('options.disableInManualRuns')}", added and switched on.`,
+			`A run by hand does so with the option "${first.labelOf('options.disableInManualRuns')}" added.`,
 		);
 }
 

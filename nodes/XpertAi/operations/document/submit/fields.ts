@@ -1,9 +1,9 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import {
+	addedSwitch,
 	concurrencyOption,
 	binaryNameField,
-	booleanField,
 	choiceField,
 	displayedIf,
 	groupField,
@@ -81,7 +81,7 @@ const recordSettings: INodeProperties[] = [
 	}),
 ];
 
-const folderFromDirectory = booleanField(
+const folderFromDirectory = addedSwitch(
 	'folderFromDirectory',
 	'Folder From Directory',
 	"Whether the file's directory is the folder, below the one in Folder if that is filled in",
@@ -229,7 +229,7 @@ export const shard = textField('shard', 'Shard', 'Which part of the source this 
 	placeholder: 'e.g. 7 of 20',
 });
 
-export const dryRun = booleanField(
+export const dryRun = addedSwitch(
 	'dryRun',
 	'Only Show What Would Happen',
 	'Whether to only report in plan what the next run would do with each document',
@@ -242,7 +242,7 @@ export const maxGonePercent = numberField(
 	{ typeOptions: { minValue: 0, maxValue: 100 }, default: 20 },
 );
 
-export const disableInManualRuns = booleanField(
+export const disableInManualRuns = addedSwitch(
 	'disableInManualRuns',
 	'Disable in Manual Runs',
 	'Whether a run started by hand disables what is gone, too. Otherwise it says what a scheduled run would do.',
@@ -254,7 +254,7 @@ const IF_REMEMBERED = { show: { '/mode': ['changed', 'mirror'] } };
 
 const submitOptions = optionsField([
 	...displayedIf(IF_REMEMBERED, [
-		booleanField('resendAll', 'Resend All', 'Whether to send unchanged documents again as well'),
+		addedSwitch('resendAll', 'Resend All', 'Whether to send unchanged documents again as well'),
 	]),
 	shard,
 	...displayedIf({ show: { '/mode': ['mirror'] } }, [maxGonePercent, disableInManualRuns]),
@@ -277,10 +277,10 @@ const submitOptions = optionsField([
 /** Settings that few users need: speed, limits, and the repair of a source. */
 const submitTuning = tuningField('Tuning and Repair', [
 	...displayedIf(IF_REMEMBERED, [
-		booleanField(
+		addedSwitch(
 			'forgetDamage',
 			'Forget Earlier Damage',
-			'Whether to stop reporting that notes of this source were lost. Switch it on for one run.',
+			'Whether to stop reporting that notes of this source were lost. Add it for one run.',
 		),
 	]),
 	numberField('batchSize', 'Batch Size', 'Max number of documents in one request', {

@@ -3,6 +3,7 @@ import { z } from 'zod';
 
 import {
 	additionalFieldsJson,
+	addedSwitch,
 	booleanField,
 	choiceField,
 	displayedIf,
@@ -57,10 +58,10 @@ const deliveryOptions: INodeProperties[] = [
 			hidden: { name: 'Nothing', description: 'For a step whose answer only the workflow reads' },
 		},
 	),
-	booleanField(
+	addedSwitch(
 		'failuresAsReplies',
 		'Failures as Replies',
-		'Whether the reason of a failed run becomes its output. In the tool of an AI agent this is on unless switched off.',
+		'Whether the reason of a failed run becomes its output, and the workflow goes on. In an AI agent, on if not added.',
 	),
 ];
 
@@ -101,7 +102,7 @@ const cancelSilent = numberField(
 	{ typeOptions: { minValue: 0 } },
 );
 
-const inOneRequest = booleanField(
+const inOneRequest = addedSwitch(
 	'inOneRequest',
 	'Wait in One Request',
 	'Whether to wait in the request that starts the run, as servers without run IDs need',
