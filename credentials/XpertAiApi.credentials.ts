@@ -24,8 +24,8 @@ const TEST_BASE_URL = `={{ ((text, allowInsecureHttp) => {
 const TEST_MESSAGES = {
 	401: 'The server did not accept the access token: make one under Settings → API Keys of the server',
 	403: 'The access token is valid but may not use this server',
-	404: 'There is no Xpert AI server at this Base URL: enter only https://host',
-	405: 'The Base URL must start with https:// and lead to an Xpert AI server: enter only https://host. For http:// to another host, switch on Allow Insecure HTTP.',
+	404: 'There is no Xpert AI server at this Base URL: enter only the host, such as https://api.example.com',
+	405: 'The Base URL must start with https://, or with http:// on this machine, and lead to an Xpert AI server. For http:// to another host, switch on Allow Insecure HTTP.',
 };
 
 /** The credential for an Xpert AI server: its Base URL and an access token. */

@@ -84,7 +84,7 @@ describe('the test of the credential', () => {
 	it.each([
 		[401, /make one under Settings → API Keys/],
 		[403, /may not use this server$/],
-		[404, /enter only https:\/\/host$/],
+		[404, /enter only the host, such as https:\/\/api.example.com$/],
 		// What n8n makes of an address that is refused.
 		[405, /Allow Insecure HTTP/],
 	])('explains status %i', (status, message) => {

@@ -72,7 +72,7 @@ describe('the node in the editor, from the search to the answer', () => {
 		await credential.enter('accessToken', 'wrong-token');
 		await credential.save();
 		await credential.seesReason(
-			'The Base URL must start with https:// and lead to an Xpert AI server: enter only https://host. For http:// to another host, switch on Allow Insecure HTTP.',
+			'The Base URL must start with https://, or with http:// on this machine, and lead to an Xpert AI server. For http:// to another host, switch on Allow Insecure HTTP.',
 		);
 		await credential.enter('baseUrl', harness.sandbox.url);
 		await credential.save();

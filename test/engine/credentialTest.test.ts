@@ -5,7 +5,8 @@ import { whileListening } from './support/listen';
 
 const fixture = useFixture();
 
-const NO_SERVER = 'There is no Xpert AI server at this Base URL: enter only https://host';
+const NO_SERVER =
+	'There is no Xpert AI server at this Base URL: enter only the host, such as https://api.example.com';
 
 describe('the test of a credential', () => {
 	it('passes where the server counts, whatever the type of its answer', async () => {

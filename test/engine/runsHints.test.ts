@@ -7,7 +7,7 @@ import { ask, decide, newThreads, says, useRuns } from './support/runs';
 const { fixture, add } = useRuns();
 
 const BEHIND_FORM =
-	'Behind a form or an approval, give Decide the threadId of this node, by its name: $json is the answer there.';
+	'Behind a form, $json is the answer of the person. So give Decide the threadId by the name of this node.';
 
 const ASKS = `${INTERRUPTING_INPUT} first`;
 
@@ -26,7 +26,7 @@ describe.each([
 	it('say that they wait for a person, and that a message ended the wait', async () => {
 		const { threads, hints } = await said(ASKS, count, { simplify });
 		expect(hints).toEqual([
-			`Runs that wait for a person: ${count}. Branch on "status", and go on with Thread: Decide.`,
+			`Runs that wait for a person: ${count}. Branch on "status", show "interrupt" to the person, and go on with Thread: Decide.`,
 			BEHIND_FORM,
 		]);
 		const items = threads.map((thread) => says(thread, 'Hello'));
@@ -55,7 +55,7 @@ it.each(['getRun', 'waitForRun'])('say the same read by their ID: %s', async (op
 		return hintsOf(await fixture.run({ resource: 'thread', operation }, { items }));
 	};
 	expect(await readAgain(ASKS)).toEqual([
-		'Runs that wait for a person: 1. Branch on "status", and go on with Thread: Decide.',
+		'Runs that wait for a person: 1. Branch on "status", show "interrupt" to the person, and go on with Thread: Decide.',
 		BEHIND_FORM,
 	]);
 	expect(await readAgain('Hello')).toEqual([]);

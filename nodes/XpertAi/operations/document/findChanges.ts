@@ -21,15 +21,25 @@ export const findChanges: CodedOperation = {
 	displayOptions: { hide: IF_TOOL },
 	fields: [
 		knowledgebaseLocator,
-		{ ...sourceName, description: 'As in the node that submits them', required: true },
-		textField('documentKey', 'Document Key', 'As in the node that submits it', {
+		{
+			...sourceName,
+			description:
+				'What these items come from, in one name. The node that submits them needs the same.',
 			required: true,
-			placeholder: 'e.g. {{ $json.path }}',
-		}),
+		},
+		textField(
+			'documentKey',
+			'Document Key',
+			'Tells the documents apart. The node that submits them needs the same.',
+			{
+				required: true,
+				placeholder: 'e.g. {{ $json.path }}',
+			},
+		),
 		textField(
 			'documentVersion',
 			'Document Version',
-			'As there, under Document Settings. An item without it passes.',
+			'Compared. The node that submits them needs the same, in Document Settings. An item without it passes.',
 			{
 				placeholder: 'e.g. {{ $json.md5Checksum }}',
 			},
@@ -37,10 +47,14 @@ export const findChanges: CodedOperation = {
 		choiceField(
 			'whatIsGone',
 			'What Is Gone',
-			'What happens to documents that no item names. Submit behind this node must not mirror the source.',
+			'What happens to documents that no item names. Behind this node, Submit is to "Send New and Changed".',
 			{
 				keep: { name: 'Leave It', description: 'Nothing is changed on the server' },
-				disable: { name: 'Disable It: the Items Are the Whole Source' },
+				disable: {
+					name: 'Disable It: the Items Are the Whole Source',
+					description:
+						'In scheduled runs. A run by hand disables nothing without the option Disable in Manual Runs.',
+				},
 			},
 		),
 		optionsField([

@@ -22,7 +22,7 @@ import { parserFields, typedRowsField } from '../../shared/fields';
 export const documentName = textField(
 	'name',
 	'Name',
-	'What answers call it. Left empty: the name or title in the item, the file name or the address.',
+	'What answers call it; a text gets .md. Left empty: the name or title in the item, the file name or the address.',
 	{ placeholder: 'e.g. Return policy' },
 );
 
@@ -47,7 +47,7 @@ const documentKeyField = textField(
 );
 
 const VERSION_DESCRIPTION =
-	'that changes with the document. Compared in place of the content, and not sent.';
+	'that changes with the document. Compared instead of the content; the server does not get it.';
 
 const documentVersion = textField(
 	'documentVersion',
@@ -140,7 +140,11 @@ const textInRecord = textField(
 /** The choices of the setting "Documents From". Each choice has a reader in `sources/`. */
 export const DOCUMENTS_FROM = {
 	addresses: { name: 'Addresses', description: 'Each item is an address; the server fetches it' },
-	fields: { name: 'Fields', description: 'A document per item. Its text is not found: use Text.' },
+	fields: {
+		name: 'Fields',
+		description:
+			'Each item has the fields of a record. Of a text in it, nothing is found: use Text.',
+	},
 	records: { name: 'File of Records', description: 'Each item: a file of JSON lines or an array' },
 	files: { name: 'Files', description: 'Each item is a file: PDF, Word, Markdown, tables, others' },
 	json: { name: 'JSON', description: 'Each item brings an array of documents as JSON' },
@@ -195,12 +199,12 @@ export const HOW_TO_SEND_A_TEXT = `with "Documents From" set to ${DOCUMENTS_FROM
 const mode = choiceField(
 	'mode',
 	'When Run Again',
-	'What is sent, and what becomes of deleted documents. Remembered in disabled documents of the knowledgebase.',
+	'What is sent, and what becomes of deleted documents. Notes on it are kept in disabled documents of the knowledgebase.',
 	{
 		mirror: {
 			name: 'Mirror the Source (Disable What Is Gone)',
 			description:
-				'Each night, all of it: what was deleted is disabled, in no answer. Not behind Find Changes.',
+				'All of it, on a schedule: what was deleted is disabled, in no answer. Not behind Find Changes.',
 			// The hint is on this choice, because n8n rejects a `builderHint` on the field `mode`.
 			builderHint: {
 				propertyHint: 'For schedules that bring the whole source; "changed" if they bring a part.',
@@ -208,7 +212,8 @@ const mode = choiceField(
 		},
 		changed: {
 			name: 'Send New and Changed',
-			description: 'For a part of the source: leaves out what is unchanged; deleted stays found',
+			description:
+				'Part of the source, or behind Find Changes: leaves out what is unchanged; deleted stays found',
 		},
 		all: {
 			name: 'Send Everything',
@@ -221,7 +226,7 @@ const mode = choiceField(
 export const sourceName = textField(
 	'sourceName',
 	'Source Name',
-	'Gives a source its own keys and memory; mirrored where it brings a document. Empty: own memory, but shared keys.',
+	'What these items come from. Two sources need two names, or one replaces documents of the other that have the same key.',
 	{ placeholder: 'e.g. handbook' },
 );
 
@@ -232,7 +237,7 @@ export const shard = textField('shard', 'Shard', 'Which part of the source this 
 export const dryRun = addedSwitch(
 	'dryRun',
 	'Only Show What Would Happen',
-	'Whether to only report in plan what the next run would do with each document',
+	'Whether to send nothing, and only say in the output field "plan" what the next run would do',
 );
 
 export const maxGonePercent = numberField(

@@ -18,7 +18,8 @@ const runCollections = [runOptions, runTuning];
 const threadSourceChoices = {
 	auto: {
 		name: 'Of This Chat (Automatic)',
-		description: 'Behind a Chat Trigger that of its session, otherwise a new one',
+		description:
+			'The conversation of the chat session, behind a Chat Trigger; elsewhere a new one each time',
 	},
 	new: {
 		name: 'New',
@@ -63,7 +64,7 @@ const threadSourceFields = [
 const conversationKey = textField(
 	'conversationKey',
 	'Conversation Key',
-	'Whose memory to use, in every execution: a chat session (in a tool, that of the Chat Trigger), a mail thread or address',
+	'Whose memory to use, in every execution: a mail thread or address, or a chat session. The default is that of the chat.',
 	{
 		default: '={{ $json.sessionId }}',
 		required: true,

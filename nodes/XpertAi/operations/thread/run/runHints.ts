@@ -18,7 +18,7 @@ function stateHints(runs: IDataObject[]): string[] {
 	const wordless = runs.filter(hasEmptyAnswer).length;
 	return compact([
 		waiting > 0 &&
-			`Runs that wait for a person: ${waiting}. Branch on "status", and go on with Thread: Decide.`,
+			`Runs that wait for a person: ${waiting}. Branch on "status", show "interrupt" to the person, and go on with Thread: Decide.`,
 		waiting > 0 && THREAD_BEHIND_FORM,
 		ended > 0 &&
 			`Messages that ended a wait for a person: ${ended}. What was asked is in "discarded".`,
@@ -27,7 +27,7 @@ function stateHints(runs: IDataObject[]): string[] {
 }
 
 const THREAD_BEHIND_FORM =
-	'Behind a form or an approval, give Decide the threadId of this node, by its name: $json is the answer there.';
+	'Behind a form, $json is the answer of the person. So give Decide the threadId by the name of this node.';
 
 /** Hints about lost answers, and about searches, of successful runs. */
 function resultHints(runs: IDataObject[]): string[] {
