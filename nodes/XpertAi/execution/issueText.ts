@@ -8,7 +8,7 @@ import { isPanelGroup } from './fields';
 export type JsonPath = Array<string | number>;
 
 /** Tells error messages how to name the parts of a value. */
-export interface FieldNames {
+export interface FieldNaming {
 	/** The fields of the node that form the value. If set, messages show display names instead of JSON keys. */
 	fields?: INodeProperties[];
 	/** The path to the value within `fields`, e.g. `['options', 'timeout']`. */
@@ -52,7 +52,7 @@ const TYPE_NAMES: Record<string, string> = {
 };
 
 /** Returns the name of a part of a value for messages, e.g. `"Top K" in "Recall"`. */
-export function fieldLabel(path: JsonPath, fieldNames: FieldNames): string {
+export function fieldLabel(path: JsonPath, fieldNames: FieldNaming): string {
 	const { fields, within = [], additionalJson } = fieldNames;
 	const { parameter = fields ? 'Fields' : 'JSON Body' } = fieldNames;
 	if (path.length > 0 && setsPath(additionalJson, path))

@@ -148,7 +148,7 @@ export class Item extends Reader {
 		const { method, path, requestId } = (context.data ?? {}) as Partial<Failure>;
 		const httpCode = error instanceof NodeApiError && error.httpCode;
 		const request = path && `${method} ${path}`;
-		const run = runFacts(error);
+		const run = runDetailsIn(error);
 		const shown = 'status' in run ? redactIds(message) : message;
 		const whole = shown !== message && message;
 		const known = pickBy({ message: whole, description, httpCode, request, requestId });
@@ -220,7 +220,7 @@ const idPaths = (fields: INodeProperties[]): string[][] =>
 export const redactIds = (text: string): string => text.replace(EVERY_UUID, '…');
 
 /** Returns the details of an assistant run from an error, e.g. `runId`. Without such details, returns `{}`. */
-export function runFacts({ context }: ItemError): IDataObject {
+export function runDetailsIn({ context }: ItemError): IDataObject {
 	const { verdict: status, ...facts } = (context.data ?? {}) as IDataObject;
 	const shown = pick(facts, ['threadId', 'conversationId', 'runId', 'unverified']);
 	return omitBy({ ...shown, status }, isUndefined);

@@ -11,7 +11,7 @@ import { z } from 'zod';
 import { isJsonObject } from '../payloads/json';
 import type { ItemError } from './apiError';
 import { splitList } from './fields';
-import { type Item, redactIds, runFacts } from './item';
+import { type Item, redactIds, runDetailsIn } from './item';
 import { addHints, isTool, isInStreamingChat } from './n8nExecution';
 
 /* The outputs for the workflow, for the visitors of a streaming chat, and for AI agents. */
@@ -74,7 +74,7 @@ export function hideReasonFromChat(caught: unknown): unknown {
 
 /** Converts an error to the JSON of an output item. `status` is `failed` if the error has no run status. */
 export function failureAsReply(error: ItemError): IDataObject {
-	return { output: redactIds(error.message), status: 'failed', ...runFacts(error) };
+	return { output: redactIds(error.message), status: 'failed', ...runDetailsIn(error) };
 }
 
 /**

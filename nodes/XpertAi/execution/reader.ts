@@ -27,7 +27,7 @@ import {
 } from './givenValues';
 import {
 	fieldLabel,
-	type FieldNames,
+	type FieldNaming,
 	fieldsAlong,
 	issueText,
 	quoted,
@@ -235,7 +235,7 @@ export class Reader {
 	}
 
 	/** Checks a value with a schema. Throws an error about the first issue. */
-	check<Value>(schema: Schema<Value>, value: unknown, fieldNames: FieldNames = {}): Value {
+	check<Value>(schema: Schema<Value>, value: unknown, fieldNames: FieldNaming = {}): Value {
 		const result = schema.safeParse(value);
 		if (result.success) return result.data;
 		const [zodIssue] = result.error.issues as [ZodIssue];
@@ -249,7 +249,7 @@ export class Reader {
 	}
 
 	/** Converts a value to JSON text. Throws if JSON cannot represent a part of the value, e.g. Infinity. */
-	jsonText(value: unknown, fieldNames: FieldNames = {}): string {
+	jsonText(value: unknown, fieldNames: FieldNaming = {}): string {
 		const text = stringified(value);
 		// `JSON.stringify` fails if the value is nested too deeply or its text is too long.
 		if (text === undefined) {
@@ -299,7 +299,7 @@ fieldFinder.cache = new WeakMap();
 const GENERAL_ADVICE = 'Correct the value, or the expression or column it comes from.';
 
 /** Returns the advice for an invalid ID or an empty field; undefined for all other issues. */
-function adviceForIssue(issue: ZodIssue, { fields }: FieldNames): string | undefined {
+function adviceForIssue(issue: ZodIssue, { fields }: FieldNaming): string | undefined {
 	// Only ID fields have custom issues about IDs. They also take web addresses, which IDs inside JSON do not.
 	if (issue.code === 'custom' && isIdIssue(issueText(issue))) return ID_ADVICE;
 	// Without `fields`, the missing part is inside JSON, and the panel has no field for it.

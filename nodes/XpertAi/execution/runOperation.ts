@@ -19,7 +19,7 @@ import { chosenBinaryField, readUploadFile } from './binary';
 import { concurrencyOf, forEachItem } from './concurrency';
 import { ADDITIONAL_FIELDS_JSON, type FieldValues, TIMEOUT_SECONDS } from './fields';
 import { throwIfPartMissing } from './identityFields';
-import { fieldLabel, type FieldNames, setsPath } from './issueText';
+import { fieldLabel, type FieldNaming, setsPath } from './issueText';
 import { Item } from './item';
 import {
 	type DeclaredOperation,
@@ -50,9 +50,9 @@ export function mergeAdditionalFields<Body>(
 	item: Item,
 	value: unknown,
 	schema: Schema<Body>,
-	panel: FieldNames,
+	panel: FieldNaming,
 	reserved: string[] = [],
-): { value: Body; fieldNames: FieldNames } {
+): { value: Body; fieldNames: FieldNaming } {
 	if (!item.hasParameter(ADDITIONAL_FIELDS_JSON))
 		return { value: item.check(schema, value, panel), fieldNames: panel };
 	const additionalJson = item.setting(ADDITIONAL_FIELDS_JSON, freeForm.default({}), '');
@@ -169,7 +169,7 @@ interface MainRequest {
 	timeoutMs: number;
 	body: RequestBody;
 	/** How error messages name the parts of the body. */
-	fieldNames: FieldNames;
+	fieldNames: FieldNaming;
 	/** The file of a form. */
 	file?: UploadFile;
 }

@@ -1,6 +1,6 @@
 import { EVERY_UUID } from '../payloads/ids';
 import { failureMessage } from '../transport/failureText';
-import type { Fact, ProcessedFact } from './facts';
+import type { Fact, ProcessingFact } from './facts';
 import { unfindableReason } from './statuses';
 
 type Stage = 'upload' | 'storing' | 'processing';
@@ -47,7 +47,7 @@ export class CircuitBreaker {
 		}
 	}
 
-	private countProcessed({ lastState }: ProcessedFact): void {
+	private countProcessed({ lastState }: ProcessingFact): void {
 		const reason = unfindableReason(lastState);
 		if (reason !== undefined) this.countFailure('processing', lastState.processMsg ?? reason);
 		else if (lastState.state === 'finish') this.streaks.delete('processing');

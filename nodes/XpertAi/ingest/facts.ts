@@ -82,7 +82,7 @@ export type DocumentFact<Report> = { document: ReadyDocument<Report> } & (
 );
 
 /** The last known state of the processing of a stored document. The processing may still be running. */
-export interface ProcessedFact {
+export interface ProcessingFact {
 	outcome: 'processed';
 	id: string;
 	lastState: LastState;
@@ -91,7 +91,7 @@ export interface ProcessedFact {
 /** A fact about a document or a request. A document may have several facts, e.g. `stored`, then `processed`. */
 export type Fact<Report> =
 	| DocumentFact<Report>
-	| ProcessedFact
+	| ProcessingFact
 	/** `hadNul`: the node removed U+0000 from the file or from its record. */
 	| { outcome: 'uploaded'; hadNul?: boolean }
 	/** Counts of one call that stores documents. `batches`: 1 for a new batch, 0 for a part of a split batch. */

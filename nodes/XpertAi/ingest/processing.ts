@@ -3,7 +3,7 @@ import { chunk, clamp } from 'lodash';
 import { IDS_PER_ADDRESS } from '../transport/api';
 import { FIRST_PAUSE_MS, longerPause, MINUTE_MS } from '../transport/clock';
 import type { Failure } from '../transport/failure';
-import type { ProcessedFact } from './facts';
+import type { ProcessingFact } from './facts';
 import { type KnowledgebaseRoutes, documentListAnswer } from './routes';
 import { fetchStatuses, lastStateOf, type ProcessingStatus, statusesById } from './statuses';
 
@@ -49,7 +49,7 @@ export class Processing {
 	/** Time when the processing of a document last started or ended, or when a status in `notQueued` last changed. */
 	private lastProgressAt = 0;
 	/** Facts that `takeFacts` has not returned yet. */
-	private facts: ProcessedFact[] = [];
+	private facts: ProcessingFact[] = [];
 
 	/** @param waitMs maximum time to wait for the end of processing; if `undefined`, processing is only started */
 	constructor(
@@ -58,7 +58,7 @@ export class Processing {
 	) {}
 
 	/** Returns the facts that were added since the last call. */
-	takeFacts(): ProcessedFact[] {
+	takeFacts(): ProcessingFact[] {
 		return this.facts.splice(0);
 	}
 
@@ -97,7 +97,7 @@ export class Processing {
 	 * Starts the remaining documents. Polls until all processing has ended or `waitMs` is over. Without `waitMs`, polls
 	 * only documents that the server did not queue, and does not wait for the end of their processing.
 	 */
-	async *pollUntilEnd(): AsyncGenerator<ProcessedFact[]> {
+	async *pollUntilEnd(): AsyncGenerator<ProcessingFact[]> {
 		const { clock, signal } = this.routes;
 		const { waitMs } = this;
 		await this.startRemaining();
@@ -268,12 +268,12 @@ export class Processing {
 		return this.notQueued.size > 0 && this.routes.clock.now() - this.lastProgressAt >= STALLED_MS;
 	}
 
-	private reportEnd(id: string, end: ProcessedFact['lastState']): void {
+	private reportEnd(id: string, end: ProcessingFact['lastState']): void {
 		for (const ids of [this.toPoll, this.notQueued, this.restarted]) ids.delete(id);
 		this.report(id, end);
 	}
 
-	private report(id: string, end: ProcessedFact['lastState']): void {
+	private report(id: string, end: ProcessingFact['lastState']): void {
 		this.facts.push({ outcome: 'processed', id, lastState: end });
 	}
 }

@@ -10,7 +10,7 @@ import {
 	simplify,
 	textField,
 } from 'nodes/XpertAi/execution/fields';
-import type { FieldNames } from 'nodes/XpertAi/execution/issueText';
+import type { FieldNaming } from 'nodes/XpertAi/execution/issueText';
 import { Reader } from 'nodes/XpertAi/execution/reader';
 import { submitFields } from 'nodes/XpertAi/operations/document/submit/fields';
 import { DOCUMENT_FIELD_NAMES } from 'nodes/XpertAi/operations/document/submit/sources/columns';
@@ -29,11 +29,11 @@ import { EMPTY_WORDS, thrownBy } from '../../support/thrown';
 const item = itemOf({});
 
 /** The message for a value that is held against a schema. */
-const messageOf = (schema: z.ZodTypeAny, value: unknown, naming: FieldNames): string =>
+const messageOf = (schema: z.ZodTypeAny, value: unknown, naming: FieldNaming): string =>
 	thrownBy(() => item.check(schema, value, naming)).message;
 
 /** The message for a value that is to be sent as JSON. */
-const refusal = (value: unknown, naming: FieldNames = {}): string =>
+const refusal = (value: unknown, naming: FieldNaming = {}): string =>
 	thrownBy(() => item.jsonText(value, naming)).message;
 
 const UUID = 'a UUID such as 123e4567-e89b-42d3-a456-426614174000';
@@ -83,7 +83,7 @@ describe('the message for a field', () => {
 	const PARTS = { fields: [pagesField, chunksField] };
 	const DATE = 'an ISO 8601 date-time such as 2026-01-31T08:00:00Z';
 
-	it.each<[string, unknown, FieldNames, string]>([
+	it.each<[string, unknown, FieldNaming, string]>([
 		[
 			'in a row of pages',
 			{ pages: [{ pageContent: 1 }] },

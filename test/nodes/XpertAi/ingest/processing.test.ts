@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { range } from 'lodash';
-import type { ProcessedFact } from 'nodes/XpertAi/ingest/facts';
+import type { ProcessingFact } from 'nodes/XpertAi/ingest/facts';
 import { Processing } from 'nodes/XpertAi/ingest/processing';
 import type { KnowledgebaseRoutes } from 'nodes/XpertAi/ingest/routes';
 import type { LastState } from 'nodes/XpertAi/ingest/statuses';
@@ -11,7 +11,7 @@ import { virtualTime } from '../../support/virtualTime';
 import { answered, failed, succeeded } from './support/outcomes';
 
 const MINUTE = 60_000;
-const ending = ({ id, lastState: end }: ProcessedFact): [string, LastState] => [id, end];
+const ending = ({ id, lastState: end }: ProcessingFact): [string, LastState] => [id, end];
 type Request = { path: string; body?: unknown };
 
 const idsOf = ({ path }: Request) => (path.split('?ids=')[1] ?? '').split(',');
@@ -457,7 +457,7 @@ describe('very many documents', () => {
 			const ended = new Map<string, LastState>();
 			let most = 0;
 			const processing = new Processing(routes, 600 * MINUTE);
-			const hear = (facts: ProcessedFact[]) => {
+			const hear = (facts: ProcessingFact[]) => {
 				for (const { id, lastState: end } of facts) ended.set(id, end);
 			};
 			for (const id of some(count)) {

@@ -6,7 +6,7 @@ import { wantsVersion } from '../../../execution/identityFields';
 import { quoted } from '../../../execution/issueText';
 import type { MemoryFailures } from '../../../ingest/memory';
 import { failureMessage } from '../../../transport/failureText';
-import { findChangesBefore } from './linkedNodes';
+import { findChangesNodeBefore } from './linkedNodes';
 import { SourceRun } from './sourceRun';
 import { VERSION_PARAMETER, VERSION_FIELD_PARAMETER } from './sources/inputDocument';
 import type { Submission } from './submission';
@@ -74,7 +74,7 @@ function passesAgainHint({ first, settings }: Submission): string | undefined {
 	const mayHaveOtherKeys = ['json', 'records'].includes(String(givenFor(first.node, 'source')));
 	if (settings.dryRun || mayHaveOtherKeys || wantsVersion(first, VERSION_PARAMETER))
 		return undefined;
-	const before = findChangesBefore(first);
+	const before = findChangesNodeBefore(first);
 	return (
 		before &&
 		`${quoted(before.name)} passes on all of these documents again next time, because they are stored without a version: it compares nothing else. Set "${first.labelOf(VERSION_PARAMETER)}" in both nodes.`

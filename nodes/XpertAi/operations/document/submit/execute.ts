@@ -27,7 +27,7 @@ import {
 import {
 	readSubmitSettings,
 	sameSettingsCheck,
-	submitParameters,
+	submitSettingsSchema,
 	type SubmitSettings,
 } from './settings';
 import { SourceRun } from './sourceRun';
@@ -122,7 +122,7 @@ export async function execute(execution: Execution): Promise<INodeExecutionData[
 export function groupBySource(
 	submission: Submission,
 	items: Item[],
-	schema: AnyZodObject = submitParameters,
+	schema: AnyZodObject = submitSettingsSchema,
 ): SourceRun[] {
 	const { first } = submission;
 	const readsAhead = !mayContinue(first.context);
@@ -206,7 +206,7 @@ async function submitInTurn(
 		// In a dry run, `toClose` is empty.
 		if (toClose.delete(sourceRun)) await sourceRun.memory?.close();
 	}
-	await finishAndThrowIfStopped(submission, sourceRuns);
+	await endRunIfStopped(submission, sourceRuns);
 	addEndHints(submission, sourceRuns);
 }
 
@@ -216,10 +216,10 @@ async function submitInTurn(
  */
 async function submitTogether(submission: Submission, sourceRuns: SourceRun[]): Promise<void> {
 	for (const sourceRun of sourceRuns) await storeOrPlan(sourceRun);
-	await finishAndThrowIfStopped(submission, sourceRuns);
+	await endRunIfStopped(submission, sourceRuns);
 	await Promise.all(sourceRuns.map(async (sourceRun) => await sourceRun.followProcessing()));
 	// `followProcessing` may store documents again, which may fail.
-	await finishAndThrowIfStopped(submission, sourceRuns);
+	await endRunIfStopped(submission, sourceRuns);
 	addEndHints(submission, sourceRuns);
 	for (const sourceRun of sourceRuns) await disableMissing(sourceRun);
 }
@@ -236,10 +236,7 @@ async function storeOrPlan(sourceRun: SourceRun): Promise<void> {
  *
  * @throws the error of the failed document
  */
-async function finishAndThrowIfStopped(
-	submission: Submission,
-	sourceRuns: SourceRun[],
-): Promise<void> {
+async function endRunIfStopped(submission: Submission, sourceRuns: SourceRun[]): Promise<void> {
 	const { stoppedBy } = submission;
 	if (!stoppedBy) return;
 	for (const sourceRun of sourceRuns) await sourceRun.finishAfterFailure();

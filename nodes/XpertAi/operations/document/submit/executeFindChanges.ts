@@ -16,16 +16,16 @@ import { addMemoryHints, addMirroredHint, addVersionHints } from './endHints';
 import { groupBySource, throwIfInLoop, adjustedToLinkedNodes } from './execute';
 import { disableMissing } from './disableMissing';
 import { hintsOf, outputItems, submissionProgress, withHints } from './report';
-import { readSubmitSettings, submitParameters, type SubmitSettings } from './settings';
+import { readSubmitSettings, submitSettingsSchema, type SubmitSettings } from './settings';
 import { SourceRun } from './sourceRun';
 import { type InputDocument, readOrRejectWithKey } from './sources/inputDocument';
 import { Submission } from './submission';
 
 const THEY_PASS = 'Until you correct it, such items always pass.';
 
-const findChangesParameters = z.object({
+const findChangesSettingsSchema = z.object({
 	whatIsGone: z.enum(['keep', 'disable']),
-	options: submitParameters.shape.options.partial(),
+	options: submitSettingsSchema.shape.options.partial(),
 });
 
 /**
@@ -50,7 +50,7 @@ export async function executeFindChanges({ items }: Execution): Promise<INodeExe
 		readListedDocument,
 	);
 	first.progress = () => submissionProgress(submission);
-	const sourceRuns = groupBySource(submission, items, findChangesParameters);
+	const sourceRuns = groupBySource(submission, items, findChangesSettingsSchema);
 	for (const sourceRun of sourceRuns) if (!submission.stoppedBy) await sourceRun.plan();
 	const { error } = submission.stoppedBy ?? {};
 	if (error) throw withHints(submission, error);
@@ -65,7 +65,7 @@ export async function executeFindChanges({ items }: Execution): Promise<INodeExe
 
 /** Reads the settings. Find Changes has no fields for `remembers`, `startsProcessing` and `simplify`. */
 function readFindChangesSettings(first: Item): SubmitSettings {
-	const { whatIsGone } = first.settings(findChangesParameters);
+	const { whatIsGone } = first.settings(findChangesSettingsSchema);
 	return {
 		...readSubmitSettings(first),
 		remembers: true,

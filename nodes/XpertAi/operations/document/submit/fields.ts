@@ -39,7 +39,7 @@ const documentKey = textField(
 	},
 );
 
-const documentKeyField = textField(
+const keyFieldParameter = textField(
 	'documentKeyField',
 	'Key Field',
 	'Field of each document that holds its key, such as metadata.key. Left out, documents keep their own IDs.',
@@ -58,14 +58,14 @@ const documentVersion = textField(
 	},
 );
 
-const documentVersionField = textField(
+const versionFieldParameter = textField(
 	'documentVersionField',
 	'Version Field',
 	`Field of each document ${VERSION_DESCRIPTION}`,
 	{ placeholder: 'e.g. updated_at' },
 );
 
-/** Settings of documents whose records the node builds (see `SOURCES_WITHOUT_RECORDS`). */
+/** Settings of documents whose records the node builds (see `CHOICES_WITHOUT_RECORDS`). */
 const recordSettings: INodeProperties[] = [
 	...parserFields,
 	textField('folder', 'Folder', 'Made if missing. Left empty, the document leaves its folder.', {
@@ -153,7 +153,7 @@ export const DOCUMENTS_FROM = {
 
 export type DocumentsFrom = keyof typeof DOCUMENTS_FROM;
 
-const sourceField = choiceField(
+const documentsFromField = choiceField(
 	'source',
 	'Documents From',
 	'What each input item is',
@@ -174,9 +174,9 @@ const shownFor = (sources: DocumentsFrom[], fields: INodeProperties[], path = 's
 	displayedIf({ show: { [path]: sources } }, fields);
 
 /** Choices of "Documents From" for which the node builds the document records. */
-const SOURCES_WITHOUT_RECORDS: DocumentsFrom[] = ['text', 'files', 'addresses'];
+const CHOICES_WITHOUT_RECORDS: DocumentsFrom[] = ['text', 'files', 'addresses'];
 /** Choices of "Documents From" whose items contain document records. */
-const SOURCES_WITH_RECORDS: DocumentsFrom[] = ['fields', 'json', 'records'];
+const CHOICES_WITH_RECORDS: DocumentsFrom[] = ['fields', 'json', 'records'];
 
 export const documentSettingsField = groupField(
 	'documentSettings',
@@ -185,10 +185,10 @@ export const documentSettingsField = groupField(
 	{
 		placeholder: 'Add setting',
 		options: inPanelOrder([
-			...shownFor(SOURCES_WITHOUT_RECORDS, recordSettings, '/source'),
+			...shownFor(CHOICES_WITHOUT_RECORDS, recordSettings, '/source'),
 			...shownFor(['files'], [folderFromDirectory], '/source'),
-			...shownFor([...SOURCES_WITHOUT_RECORDS, 'fields'], [documentVersion], '/source'),
-			...shownFor(['json', 'records'], [documentVersionField], '/source'),
+			...shownFor([...CHOICES_WITHOUT_RECORDS, 'fields'], [documentVersion], '/source'),
+			...shownFor(['json', 'records'], [versionFieldParameter], '/source'),
 		]),
 	},
 );
@@ -317,19 +317,19 @@ const submitTuning = tuningField('Tuning and Repair', [
 /** All parameters of Submit, in display order. */
 export const submitFields: INodeProperties[] = [
 	knowledgebaseLocator,
-	sourceField,
+	documentsFromField,
 	...shownFor(['text'], [text]),
 	...shownFor(['files'], [binaryNameField('the file')]),
 	...shownFor(['addresses'], [url]),
 	...shownFor(['fields'], [documentFieldsParameter]),
 	...shownFor(['json'], [jsonBody]),
 	...shownFor(['records'], [binaryNameField('the file of documents'), textInRecord]),
-	...shownFor(SOURCES_WITHOUT_RECORDS, [documentName]),
-	...shownFor([...SOURCES_WITHOUT_RECORDS, 'fields'], [documentKey]),
-	...shownFor(['json', 'records'], [documentKeyField]),
+	...shownFor(CHOICES_WITHOUT_RECORDS, [documentName]),
+	...shownFor([...CHOICES_WITHOUT_RECORDS, 'fields'], [documentKey]),
+	...shownFor(['json', 'records'], [keyFieldParameter]),
 	mode,
 	sourceName,
-	...shownFor(SOURCES_WITH_RECORDS, simplifyFields),
+	...shownFor(CHOICES_WITH_RECORDS, simplifyFields),
 	documentSettingsField,
 	submitOptions,
 	submitTuning,

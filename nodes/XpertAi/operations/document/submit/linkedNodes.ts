@@ -79,7 +79,7 @@ const hasPartner = (node: LinkedNode, linked: LinkedNode[]) =>
 	linked.some((other) => differences(node, other).length === 0);
 
 /** Returns the nearest Find Changes node before a Submit node that may have the same source. */
-export function findChangesBefore({ context, node }: Item): LinkedNode | undefined {
+export function findChangesNodeBefore({ context, node }: Item): LinkedNode | undefined {
 	const before = linkedNodes(context, node.name, 'findChanges');
 	// n8n lists the nearest parent last.
 	return before.findLast((other) => differences(node, other).length === 0);

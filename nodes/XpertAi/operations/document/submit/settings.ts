@@ -24,7 +24,7 @@ const MEGABYTE = 1024 * 1024;
 
 const minutes = finite.min(0);
 
-export const submitParameters = z.object({
+export const submitSettingsSchema = z.object({
 	mode: z.enum(['all', 'changed', 'mirror']),
 	options: z.object({
 		afterStoring: z.enum(['wait', 'process', 'nothing']),
@@ -98,7 +98,7 @@ export function readSubmitSettings(item: Item) {
 		item.hasParameter(name) ? item.resolve(name, initial) : initial;
 	const { mode, options, tuning } = item
 		.withFields(submitFields, resolve)
-		.settings(submitParameters);
+		.settings(submitSettingsSchema);
 	const { afterStoring, waitMinutes, ...others } = options;
 	const { batchSize, batchMegabytes, retryMinutes, timeout, ...tuned } = tuning;
 	return {

@@ -60,7 +60,7 @@ export class SourceComparison {
 	constructor(private readonly compared: ComparisonContext) {}
 
 	/** Yields the documents to send, and reports the others. */
-	async *changedDocuments(): AsyncGenerator<Document[]> {
+	async *documentsToSend(): AsyncGenerator<Document[]> {
 		const { outcomes, submission } = this.compared;
 		const isRetry = outermostMode(submission.first.context) === 'retry';
 		const all = compareDocuments(this.hashedDocuments(), { ...this.options, isRetry });

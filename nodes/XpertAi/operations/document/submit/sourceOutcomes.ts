@@ -50,7 +50,7 @@ export class SourceOutcomes {
 
 	/** Records the outcome of a document or a request. Starts the processing of a document that needs it. */
 	handleFact(fact: Fact<DocumentReport>): void {
-		if (fact.outcome === 'processed') return this.handleProcessed(fact);
+		if (fact.outcome === 'processed') return this.handleProcessing(fact);
 		// An earlier document with the same ID may still be in `startedNow`. It must be reported first.
 		if ('document' in fact) this.reportIfStartedNow(fact.document.id);
 		// A document in `startedNow` is recorded when its processing ends.
@@ -83,7 +83,7 @@ export class SourceOutcomes {
 		const memory = this.memoryFor(document);
 		if (lacksStableId) this.contents.withoutStableId += 1;
 		const isNewToMemory = memory?.recordStored(id, contentHash, nameAndKey(document));
-		if (isNewToMemory) this.addReplacedHints(fact);
+		if (isNewToMemory) this.addReplacedOnServerHints(fact);
 		// A disabled document needs no processing, because assistants must not find it.
 		if (record.disabled) return memory?.known.markProcessed(id);
 		// Uses the ID in the answer, because the server may keep an earlier ID of the document.
@@ -97,7 +97,7 @@ export class SourceOutcomes {
 	 * Adds hints if a document that is new to the memory has replaced one on the server. Does so only for a source without
 	 * a name, as it shares its keys. After a second try, the first one may have stored the document that was replaced.
 	 */
-	private addReplacedHints({ attempts, document, record }: StoredFact): void {
+	private addReplacedOnServerHints({ attempts, document, record }: StoredFact): void {
 		const { memory, source, submission } = this;
 		// Documents of a source with shards may come from another shard. Without a key, a document has an ID of its own.
 		const sharesKey = !source.sourceName && !source.shard && document.key !== undefined;
@@ -123,8 +123,8 @@ export class SourceOutcomes {
 	}
 
 	/** Records the documents whose processing has ended since the last call. */
-	handleEnded(): void {
-		for (const fact of this.processing?.takeFacts() ?? []) this.handleProcessed(fact);
+	handleProcessingFacts(): void {
+		for (const fact of this.processing?.takeFacts() ?? []) this.handleProcessing(fact);
 	}
 
 	/** Removes and returns the documents of `startedNow`. At the end of processing, these are the failed ones. */
@@ -176,7 +176,7 @@ export class SourceOutcomes {
 	 * content, so that the document is sent again: by this run if the processing of a document in `startedNow` failed,
 	 * otherwise by the next run.
 	 */
-	private handleProcessed(fact: Processed): void {
+	private handleProcessing(fact: Processed): void {
 		const { id, lastState } = fact;
 		const report = this.contents.reportOf(id);
 		// With `failure`, the processing could not be started. Then the memory keeps the content.

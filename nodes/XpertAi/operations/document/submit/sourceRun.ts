@@ -83,7 +83,7 @@ export class SourceRun {
 		if (!memory.isKept) return await this.send(reader.documents());
 		this.memory = memory;
 		if (memory.holder) return await this.yieldTo(memory.holder);
-		await this.send(this.compareWith(memory).changedDocuments());
+		await this.send(this.newComparison(memory).documentsToSend());
 	}
 
 	/**
@@ -116,7 +116,7 @@ export class SourceRun {
 		});
 		for await (const some of storer.run()) {
 			for (const fact of some) outcomes.handleFact(fact);
-			outcomes.handleEnded();
+			outcomes.handleProcessingFacts();
 			processing?.pollWhenDue();
 		}
 	}
@@ -124,7 +124,7 @@ export class SourceRun {
 	/** Ends the work on this source after a failure. Starts the processing of the remaining stored documents. */
 	async finishAfterFailure(): Promise<void> {
 		await this.processing?.startRemaining();
-		this.outcomes.handleEnded();
+		this.outcomes.handleProcessingFacts();
 		this.outcomes.reportStartedNowAsUnchanged();
 	}
 
@@ -165,7 +165,7 @@ export class SourceRun {
 			// The other run may still be writing the parts of the memory that seem lost.
 			memory.failures.lost = undefined;
 		}
-		for await (const { document, plan } of this.compareWith(memory).plans()) {
+		for await (const { document, plan } of this.newComparison(memory).plans()) {
 			const { id, report } = document;
 			submission.add({ outcome: 'planned', plan, report, id });
 			contents.release(id, report);
@@ -178,7 +178,7 @@ export class SourceRun {
 			this.submission.addFailedItem(item, documentsError(item, failure));
 	}
 
-	private compareWith(memory: SourceMemory): SourceComparison {
+	private newComparison(memory: SourceMemory): SourceComparison {
 		const { knowledgebaseId, memoryRoutes, outcomes, reader, source, submission } = this;
 		const { sourceName } = source;
 		const place = { knowledgebaseId, sourceName, memory, memoryRoutes };

@@ -6,7 +6,7 @@ import { chosenBinaryFields } from '../../../execution/binary';
 import { convertToType } from '../../../execution/fieldSchemas';
 import type { FieldValues } from '../../../execution/fields';
 import { checkedKey, conversationKeyOf, throwMissingPart } from '../../../execution/identityFields';
-import { fieldLabel, type FieldNames, setsPath } from '../../../execution/issueText';
+import { fieldLabel, type FieldNaming, setsPath } from '../../../execution/issueText';
 import type { Item } from '../../../execution/item';
 import { readOutputFormat } from '../../../execution/outputs';
 import { isInLoop, isTool } from '../../../execution/n8nExecution';
@@ -212,7 +212,7 @@ function readFilterValues(item: Item, rows: unknown): FieldValues {
  * @throws NodeOperationError if a value stands for a missing value, such as `undefined`, or is empty although its row
  * does not allow this ("May Be Empty")
  */
-function checkFilterValues(item: Item, body: RunBody, fieldNames: FieldNames, rows: unknown = []) {
+function checkFilterValues(item: Item, body: RunBody, fieldNames: FieldNaming, rows: unknown = []) {
 	const values: FieldValues = { ...filterValuesIn(body) };
 	const fieldOf = (key: string) => {
 		const path = ['input', 'message', 'input', key];

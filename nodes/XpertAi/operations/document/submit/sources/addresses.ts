@@ -8,7 +8,7 @@ import type { InputDocument } from './inputDocument';
 import { readyRecord } from './readyRecord';
 import { NAME_PARAMETER } from './text';
 
-export function readAddress(item: Item): InputDocument {
+export function readAddressDocument(item: Item): InputDocument {
 	const url = identityText(item, 'url');
 	if (!/^https?:\/\/[^/]/i.test(url) || !URL.canParse(url))
 		item.throwFieldIssue(

@@ -2,7 +2,7 @@ import { groupBy, isNil } from 'lodash';
 import type { IDataObject } from 'n8n-workflow';
 
 import { convertToType } from '../../../../execution/fieldSchemas';
-import type { FieldNames } from '../../../../execution/issueText';
+import type { FieldNaming } from '../../../../execution/issueText';
 import { isJsonObject } from '../../../../payloads/json';
 import { isUuid } from '../../../../payloads/ids';
 import { documentParameters } from '../../../../pickers/documentFields';
@@ -15,7 +15,7 @@ export const DOCUMENT_FIELDS = documentParameters.map((field) =>
 const FIELD_KEYS = new Set(DOCUMENT_FIELDS.map(({ name }) => name));
 
 /** How error messages name the fields of a document. */
-export const DOCUMENT_FIELD_NAMES: FieldNames = {
+export const DOCUMENT_FIELD_NAMES: FieldNaming = {
 	fields: DOCUMENT_FIELDS,
 	parameter: 'Document Fields',
 };

@@ -5,7 +5,7 @@ import type { FieldValues } from '../../../../execution/fields';
 import { groupSchema } from '../../../../execution/fieldSchemas';
 import { givenFor, isNothing } from '../../../../execution/givenValues';
 import { valueUnlessMissing } from '../../../../execution/identityFields';
-import { fieldLabel, type FieldNames } from '../../../../execution/issueText';
+import { fieldLabel, type FieldNaming } from '../../../../execution/issueText';
 import type { Item } from '../../../../execution/item';
 import { isJsonObject } from '../../../../payloads/json';
 import { documentSchemaFor } from '../../../../payloads/document';
@@ -27,7 +27,7 @@ export const RECORD_FIELD_NAMES = {
 			`documentSettings.${name}`,
 		]),
 	),
-} satisfies FieldNames;
+} satisfies FieldNaming;
 
 /**
  * Reads the record fields from Document Settings.

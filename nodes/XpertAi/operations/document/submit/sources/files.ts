@@ -5,7 +5,7 @@ import { binaryDocument } from './fileDocument';
 import type { InputDocument } from './inputDocument';
 import { NAME_PARAMETER } from './text';
 
-export function readFile(item: Item): InputDocument {
+export function readFileDocument(item: Item): InputDocument {
 	const field = chosenBinaryField(item);
 	const { fileName, directory = '' } = field.binary;
 	const name = item.text(NAME_PARAMETER).trim() || fileName || field.property;

@@ -5,7 +5,7 @@ import type { ItemError } from '../../../../execution/apiError';
 import { type BinaryField, chosenBinaryField } from '../../../../execution/binary';
 import { textChunks } from '../../../../execution/fileText';
 import { checkedKey, asVersion } from '../../../../execution/identityFields';
-import { fieldLabel, type FieldNames, quoted } from '../../../../execution/issueText';
+import { fieldLabel, type FieldNaming, quoted } from '../../../../execution/issueText';
 import type { Item } from '../../../../execution/item';
 import { textIfGiven } from '../../../../execution/reader';
 import { type FileRecord, jsonRecords } from '../../../../ingest/jsonRecords';
@@ -48,7 +48,7 @@ function recordReader(item: Item) {
 	};
 }
 
-export function readJson(item: Item): InputDocument[] {
+export function readJsonDocuments(item: Item): InputDocument[] {
 	const readRecord = recordReader(item);
 	const label = item.labelOf('jsonBody');
 	const given = [item.setting('jsonBody', z.unknown(), '')].flat();
@@ -97,7 +97,7 @@ function emptyIssue(record: DocumentRecord): string {
 }
 
 /** Makes a document from a record. A record with a key or an ID may be empty. */
-function jsonDocument(item: Item, found: InputDocument, fieldNames: FieldNames): InputDocument {
+function jsonDocument(item: Item, found: InputDocument, fieldNames: FieldNaming): InputDocument {
 	if (!found.key && !found.record.id && isWithoutContent(found.record))
 		item.throwIssue({ field: fieldLabel([], fieldNames), issue: emptyIssue(found.record) });
 	return Object.assign(found, readyRecord(item, found.record, fieldNames));

@@ -8,26 +8,26 @@ import {
 } from '../../../../execution/identityFields';
 import type { Item } from '../../../../execution/item';
 import { DOCUMENTS_FROM, type DocumentsFrom } from '../fields';
-import { readAddress, stableAddress } from './addresses';
+import { readAddressDocument, stableAddress } from './addresses';
 import { readFields } from './mappedDocument';
-import { pathOfFile, readFile } from './files';
+import { pathOfFile, readFileDocument } from './files';
 import {
 	type InputDocument,
 	readOrRejectWithKey,
 	type ItemDocuments,
 	VERSION_PARAMETER,
 } from './inputDocument';
-import { readJson, readRecords } from './json';
+import { readJsonDocuments, readRecords } from './json';
 import { NAME_PARAMETER, nameOfText, readText } from './text';
 
 const sourceValue = z.enum(Object.keys(DOCUMENTS_FROM) as [DocumentsFrom, ...DocumentsFrom[]]);
 
 const READERS: Record<DocumentsFrom, (item: Item) => ItemDocuments> = {
 	text: (item) => readKeyed(item, readText, nameOfText, NAME_PARAMETER),
-	files: (item) => readKeyed(item, readFile, pathOfFile, 'binaryPropertyName'),
-	addresses: (item) => readKeyed(item, readAddress, stableAddress, 'url'),
+	files: (item) => readKeyed(item, readFileDocument, pathOfFile, 'binaryPropertyName'),
+	addresses: (item) => readKeyed(item, readAddressDocument, stableAddress, 'url'),
 	fields: (item) => readKeyed(item, readFields),
-	json: readJson,
+	json: readJsonDocuments,
 	records: readRecords,
 };
 

@@ -1,6 +1,6 @@
 import { isEmpty, isNil, mapValues, omitBy } from 'lodash';
 
-import { fieldLabel, type FieldNames } from '../../../../execution/issueText';
+import { fieldLabel, type FieldNaming } from '../../../../execution/issueText';
 import type { Item } from '../../../../execution/item';
 import { withSortedKeys } from '../../../../payloads/json';
 import { utcText } from '../../../../payloads/dates';
@@ -31,7 +31,7 @@ const NUL_IN_JSON = /(?<!\\)((?:\\\\)*)\\u0000/g;
 export function readyRecord(
 	item: Item,
 	given: DocumentRecord,
-	fieldNames: FieldNames = RECORD_FIELD_NAMES,
+	fieldNames: FieldNaming = RECORD_FIELD_NAMES,
 ): Pick<InputDocument, 'record' | 'json' | 'hadNul'> {
 	const split = withTextSplitter(given);
 	checkChunkSizes(item, split, fieldNames);
@@ -48,7 +48,7 @@ export function readyRecord(
 function checkChunkSizes(
 	item: Item,
 	{ parserConfig }: DocumentRecord,
-	fieldNames: FieldNames,
+	fieldNames: FieldNaming,
 ): void {
 	const size = parserConfig?.chunkSize ?? CHUNK_SIZE;
 	// A missing overlap needs no check: its default fits the chunk size (see `withTextSplitter`).

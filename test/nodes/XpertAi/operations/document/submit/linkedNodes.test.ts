@@ -3,7 +3,7 @@ import type { IExecuteFunctions, INodeParameters, NodeTypeAndVersion } from 'n8n
 import { Item } from 'nodes/XpertAi/execution/item';
 import { submitFields } from 'nodes/XpertAi/operations/document/submit/fields';
 import {
-	findChangesBefore,
+	findChangesNodeBefore,
 	sourceDifference,
 } from 'nodes/XpertAi/operations/document/submit/linkedNodes';
 import type { Connection } from 'nodes/XpertAi/transport/request';
@@ -116,6 +116,6 @@ describe('The Find Changes node before a Submit node', () => {
 		['is none if its source differs', [nodeOf('find b')], undefined],
 	])('%s', (_, before, name) => {
 		const last = itemsOf([...before, nodeOf('submit a', { name: 'last' })]).at(-1);
-		expect(last && findChangesBefore(last)?.name).toBe(name);
+		expect(last && findChangesNodeBefore(last)?.name).toBe(name);
 	});
 });
