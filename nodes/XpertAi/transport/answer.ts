@@ -8,7 +8,9 @@ import { eachOf, openObject, type Schema } from '../payloads/schemas';
 import { systemClock } from './clock';
 import { parseUrl } from './credential';
 import type { Failure } from './failure';
-import { cleanAnswer, type Redact, titleOf } from './sanitize';
+import { titleOf } from './sanitize';
+import { cleanAnswer } from './cleanAnswer';
+import { type Redact } from './redact';
 
 /**
  * Parses an answer as JSON. Ignores the content type, because servers send even a number as `text/html`.

@@ -3,7 +3,7 @@ import type { IN8nHttpFullResponse } from 'n8n-workflow';
 
 import { parseAnswer } from './answer';
 import type { Failure } from './failure';
-import type { Redact } from './sanitize';
+import type { Redact } from './redact';
 
 /** A server-sent event. */
 export interface ServerEvent {

@@ -14,7 +14,8 @@ import type { CredentialFields, RequestContext, RequestTarget } from './credenti
 import type { Failure } from './failure';
 import { readStream, type EventStream } from './eventStream';
 import { closeFiles } from './multipart';
-import { redactor, sanitize, type Redact } from './sanitize';
+import { sanitize } from './sanitize';
+import { redactor, type Redact } from './redact';
 
 export interface ApiRequest<Answer = unknown> {
 	method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 import { derivedId } from '../../payloads/ids';
 import type { Failure } from '../../transport/failure';
-import { OWN_NOTE_PREFIX } from '../../transport/sanitize';
+import { OWN_NOTE_PREFIX } from '../../transport/cleanAnswer';
 import { type KnowledgebaseRoutes, documentListAnswer } from '../routes';
 import { fetchStatuses } from '../statuses';
 import { type FingerprintEntry, pack } from './fingerprints';

@@ -1,7 +1,7 @@
 import { PassThrough, Readable } from 'node:stream';
 
 import { EventReader, isEventStream, readStream } from 'nodes/XpertAi/transport/eventStream';
-import { redactor } from 'nodes/XpertAi/transport/sanitize';
+import { redactor } from 'nodes/XpertAi/transport/redact';
 import type { ServerEvent } from 'nodes/XpertAi/transport/eventStream';
 
 describe('an event', () => {
