@@ -1,6 +1,6 @@
 import { cancelIfGivenUp } from './cancelRun';
 import { waitForRunResult } from './followRun';
-import { compareResultWithThread } from './overlap';
+import { compareResultWithThread } from './compareWithThread';
 import { readStateWithRetries, readSettled } from './readRunState';
 import type { RunState } from './result';
 import type { Run, RunClient } from './run';

@@ -4,7 +4,7 @@ import { cancelIfGivenUp } from './cancelRun';
 import { checkDecision, UNCONFIRMED_ADVICE, waitsForSecondDecision } from './checkDecision';
 import { waitForRunResult } from './followRun';
 import { runInOneRequest } from './inOneRequest';
-import { compareResultWithThread } from './overlap';
+import { compareResultWithThread } from './compareWithThread';
 import {
 	executionStoppedResult,
 	failureIn,

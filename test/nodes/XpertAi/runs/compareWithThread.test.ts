@@ -1,5 +1,5 @@
 import { withDeadline } from 'nodes/XpertAi/runs/client';
-import { compareResultWithThread } from 'nodes/XpertAi/runs/overlap';
+import { compareResultWithThread } from 'nodes/XpertAi/runs/compareWithThread';
 import type { Completed } from 'nodes/XpertAi/runs/result';
 
 import { parsing, success } from '../../support/send';
