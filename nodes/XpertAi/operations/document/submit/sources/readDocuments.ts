@@ -17,7 +17,8 @@ import {
 	type ItemDocuments,
 	VERSION_PARAMETER,
 } from './inputDocument';
-import { readJsonDocuments, readRecords } from './json';
+import { readJsonDocuments } from './json';
+import { readRecords } from './records';
 import { NAME_PARAMETER, nameOfText, readText } from './text';
 
 const sourceValue = z.enum(Object.keys(DOCUMENTS_FROM) as [DocumentsFrom, ...DocumentsFrom[]]);

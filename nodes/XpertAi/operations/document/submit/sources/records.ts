@@ -1,0 +1,65 @@
+import { omit } from 'lodash';
+import type { ItemError } from '../../../../execution/apiError';
+import { chosenBinaryField, type BinaryField } from '../../../../execution/binary';
+import { textChunks } from '../../../../execution/fileText';
+import { quoted } from '../../../../execution/issueText';
+import type { Item } from '../../../../execution/item';
+import { textIfGiven } from '../../../../execution/reader';
+import { type FileRecord, jsonRecords } from '../../../../ingest/jsonRecords';
+import type { DocumentRecord } from '../../../../payloads/document';
+import { hasLoneSurrogate, LONE_SURROGATE_ISSUE } from '../../../../payloads/loneSurrogates';
+import { textDocument } from './fileDocument';
+import { type InputDocument, rejectedWithKey, ownValue, isFilledText } from './inputDocument';
+import { recordReader, jsonDocument } from './json';
+
+/** Reads the documents of a file of records, in groups. Yields an error for each unreadable record. */
+export async function* readRecords(item: Item): AsyncGenerator<Array<InputDocument | ItemError>> {
+	const field = chosenBinaryField(item);
+	const readRecord = recordReader(item);
+	const path = textIfGiven(item, 'textField');
+	const documentOf = (read: FileRecord) => {
+		const { position: parameter } = read;
+		let key: string | undefined;
+		try {
+			if ('issue' in read) return item.throwIssue({ field: parameter, issue: read.issue });
+			const found = readRecord(read.value, parameter);
+			({ key } = found);
+			return path === undefined
+				? jsonDocument(item, found, { parameter })
+				: withText(item, found, path, parameter, field);
+		} catch (caught) {
+			const error = item.asError(caught);
+			const correction =
+				'issue' in read
+					? 'the file, or set "Documents From" to Files if it holds no records'
+					: 'the file, or the field of the node that the message names';
+			error.description = `This record was not sent. Correct ${correction}.`;
+			return rejectedWithKey(key, error);
+		}
+	};
+	for await (const group of jsonRecords(textChunks(item, field))) yield group.map(documentOf);
+}
+
+/**
+ * Makes a document from a record with a text at `path`. The node uploads the text as a file.
+ *
+ * @param position the place of the record, e.g. `Line 3 of the file`
+ */
+function withText(
+	item: Item,
+	found: InputDocument,
+	path: string,
+	position: string,
+	{ property, binary }: BinaryField,
+): InputDocument {
+	const text = ownValue(found.record, path);
+	const field = `${position}: "${item.labelOf('textField')}"`;
+	if (!isFilledText(text))
+		return item.throwIssue({ field, issue: `names ${quoted(path)}, which holds no text here` });
+	if (hasLoneSurrogate(text)) item.throwIssue({ field, issue: LONE_SURROGATE_ISSUE });
+	const rest: DocumentRecord = omit(found.record, path);
+	const place = position.replace(' of the file', '').toLowerCase();
+	// Begins with the file name, because records of different files need different names.
+	const name = isFilledText(rest.name) ? rest.name : `${binary.fileName || property}, ${place}`;
+	return { ...found, ...textDocument(item, { ...rest, name }, text) };
+}
