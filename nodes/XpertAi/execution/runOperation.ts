@@ -1,4 +1,4 @@
-import { chunk, compact, find, findLast, isEqual, isPlainObject, map } from 'lodash';
+import { chunk, compact, find, findLast, isEqual, map } from 'lodash';
 import {
 	type IDataObject,
 	type IExecuteFunctions,
@@ -9,7 +9,7 @@ import {
 import { z } from 'zod';
 
 import { isJsonObject } from '../payloads/json';
-import { freeForm, type Schema, positiveInteger } from '../payloads/schemas';
+import { positiveInteger } from '../payloads/schemas';
 import type { AnswerSchema } from '../transport/answer';
 import { buildPath, IDS_PER_ADDRESS } from '../transport/api';
 import { loggingProgress } from '../transport/clock';
@@ -17,9 +17,9 @@ import { multipartBody, type UploadFile } from '../transport/multipart';
 import { connectionsOf } from '../transport/request';
 import { chosenBinaryField, readUploadFile } from './binary';
 import { concurrencyOf, forEachItem } from './concurrency';
-import { ADDITIONAL_FIELDS_JSON, type FieldValues, TIMEOUT_SECONDS } from './fields';
+import { type FieldValues, TIMEOUT_SECONDS } from './fields';
 import { throwIfPartMissing } from './identityFields';
-import { fieldLabel, type FieldNaming, setsPath } from './issueText';
+import { type FieldNaming } from './issueText';
 import { Item } from './item';
 import {
 	type DeclaredOperation,
@@ -27,7 +27,6 @@ import {
 	isCoded,
 	onlyReads,
 	type Operation,
-	type OperationBody,
 	operationFields,
 	type Resource,
 	type SendRequest,
@@ -36,43 +35,7 @@ import {
 import { itemJson, rawOutput, readOutputFormat, replyOrThrow } from './outputs';
 import { addHints } from './n8nExecution';
 import { collectPages } from './paging';
-
-/**
- * Merges Additional Fields (JSON) into the request body, and checks the complete body.
- *
- * @param value the body from the other parameters
- * @param panel how error messages name the parts of `value`
- * @param reserved paths that Additional Fields (JSON) must not contain
- * @returns the complete body, and how error messages name the parts of the body
- * @throws NodeOperationError if a field is invalid
- */
-export function mergeAdditionalFields<Body>(
-	item: Item,
-	value: unknown,
-	schema: Schema<Body>,
-	panel: FieldNaming,
-	reserved: string[] = [],
-): { value: Body; fieldNames: FieldNaming } {
-	if (!item.hasParameter(ADDITIONAL_FIELDS_JSON))
-		return { value: item.check(schema, value, panel), fieldNames: panel };
-	const additionalJson = item.setting(ADDITIONAL_FIELDS_JSON, freeForm.default({}), '');
-	const fieldNames = { ...panel, additionalJson };
-	const reservedPaths = reserved.map((path) => path.split('.'));
-	const rejected = reservedPaths.find((path) => setsPath(additionalJson, path));
-	if (rejected) item.throwIssue({ field: fieldLabel(rejected, fieldNames), issue: RESERVED_ISSUE });
-	return { value: item.check(schema, deepMerged(value, additionalJson), fieldNames), fieldNames };
-}
-
-const RESERVED_ISSUE = 'is what the node sets itself: leave it out';
-
-/** Merges two plain objects recursively. If one of the values is not a plain object, `over` replaces `base`. */
-function deepMerged(base: unknown, over: unknown): unknown {
-	if (!isPlainObject(base) || !isPlainObject(over)) return over;
-	const merged = new Map(Object.entries(base as object));
-	for (const [key, value] of Object.entries(over as object))
-		merged.set(key, deepMerged(merged.get(key), value));
-	return Object.fromEntries(merged);
-}
+import { bodyOf } from './requestBody';
 
 /**
  * Runs a declared operation for all items.
@@ -210,19 +173,6 @@ function requestBodies(item: Item, { body, fixedBody, paging }: DeclaredOperatio
 
 /** Body fields that the node sets for each page of a list. */
 const PAGE_FIELDS = ['limit', 'offset'];
-
-/**
- * Builds the request body of an item from its parameters, and checks the body.
- *
- * @param reserved paths that Additional Fields (JSON) must not contain
- * @returns the body, and how error messages name the parts of the body
- * @throws NodeOperationError if a parameter is invalid
- */
-export function bodyOf(item: Item, body: OperationBody, reserved = body.reserved) {
-	const { fields, fieldByPath, schema, compose = (values) => values } = body;
-	const value = compose(item.values(fields));
-	return mergeAdditionalFields(item, value, schema, { fields, fieldByPath }, reserved);
-}
 
 /** The maximum duration of a Node.js timer, in seconds. */
 const MAX_TIMEOUT_SECONDS = 2_147_483;

@@ -4,12 +4,12 @@ import { catalogue } from 'nodes/XpertAi/catalogue';
 import { onlyReads, operationFields, simplified } from 'nodes/XpertAi/execution/operation';
 import type { DeclaredOperation } from 'nodes/XpertAi/execution/operation';
 import {
-	bodyOf as readBody,
 	execute,
 	answerItems,
 	deletedItem,
 	runDeclared,
 } from 'nodes/XpertAi/execution/runOperation';
+import { bodyOf as readBody } from 'nodes/XpertAi/execution/requestBody';
 import { itemOf, unconnected } from '../../support/context';
 import { bodyOf, operationOf } from '../../support/operations';
 import { thrownBy } from '../../support/thrown';

@@ -12,7 +12,7 @@ import { type Source, sourcesOf } from '../../../threads/sources';
 import { approvalRequest, waitingMessage } from '../../../threads/tasks';
 import type { RunOptions } from './options';
 import { filterReport } from './filterReport';
-import { chatSessionOf } from './runRequest';
+import { chatSessionOf } from './chatTriggerSession';
 
 /** The facts of a run that the node outputs. Most runs have only the first four facts. */
 export const FACTS = [

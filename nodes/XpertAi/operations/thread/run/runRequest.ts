@@ -1,5 +1,4 @@
 import { findKey, isEmpty, isNil, map, truncate } from 'lodash';
-import { CHAT_TRIGGER_NODE_TYPE, type INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 
 import { chosenBinaryFields } from '../../../execution/binary';
@@ -9,8 +8,8 @@ import { checkedKey, conversationKeyOf, throwMissingPart } from '../../../execut
 import { fieldLabel, type FieldNaming, setsPath } from '../../../execution/issueText';
 import type { Item } from '../../../execution/item';
 import { readOutputFormat } from '../../../execution/outputs';
-import { isInLoop, isTool } from '../../../execution/n8nExecution';
-import { mergeAdditionalFields } from '../../../execution/runOperation';
+import { isTool } from '../../../execution/n8nExecution';
+import { mergeAdditionalFields } from '../../../execution/requestBody';
 import { changedArguments, runBodies } from '../../../payloads/bodies';
 import { missingValueTextIn, missingValueIssue } from '../../../payloads/identity';
 import { derivedId } from '../../../payloads/ids';
@@ -24,6 +23,7 @@ import {
 import { type Row, rowName, valuesOfRows } from '../../shared/rowValues';
 import { messageFields, decisionField } from './fields';
 import { runOptions, runSettingsSchema } from './options';
+import { chatSessionOf } from './chatTriggerSession';
 
 const threadSourceSchema = z.enum(['auto', 'new', 'key', 'existing']);
 
@@ -254,33 +254,3 @@ const isEmptyValue = (value: unknown): boolean =>
 	isNil(value) ||
 	(typeof value === 'string' && /^[\s/]*$/.test(value)) ||
 	(Array.isArray(value) && (value.length === 0 || value.some(isNil)));
-
-/**
- * The node type of Loop Over Items. Each round of this loop has other items. These items must not share the
- * conversation of the chat session. Other loops come back with the same chat message, so they keep its conversation.
- */
-const LOOP_OVER_ITEMS = 'n8n-nodes-base.splitInBatches';
-
-/** The output of a Chat Trigger. */
-const chatTriggerOutput = z.object({ sessionId: z.string().trim().min(1).or(z.number()) });
-
-/**
- * The session ID of the chat message that started the execution.
- *
- * @returns null if the chat message has no session; undefined without a chat message, in the tool of an agent, and
- * inside Loop Over Items
- */
-export function chatSessionOf({ context, index }: Item): string | number | null | undefined {
-	if (isTool(context)) return undefined;
-	const chatTriggers = context
-		.getParentNodes(context.getNode().name)
-		.filter(({ type, disabled }) => type === CHAT_TRIGGER_NODE_TYPE && !disabled);
-	if (chatTriggers.length === 0 || isInLoop(context, LOOP_OVER_ITEMS)) return undefined;
-	const { $: outputOf } = context.getWorkflowDataProxy(index) as {
-		$: (name: string) => { isExecuted: boolean; first: () => INodeExecutionData | undefined };
-	};
-	const outputs = chatTriggers.map(({ name }) => outputOf(name));
-	const startedBy = outputs.find(({ isExecuted }) => isExecuted);
-	if (!startedBy) return undefined;
-	return chatTriggerOutput.safeParse(startedBy.first()?.json).data?.sessionId ?? null;
-}

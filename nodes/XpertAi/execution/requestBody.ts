@@ -1,0 +1,57 @@
+import { isPlainObject } from 'lodash';
+
+import { type Schema, freeForm } from '../payloads/schemas';
+import { ADDITIONAL_FIELDS_JSON } from './fields';
+import { type FieldNaming, setsPath, fieldLabel } from './issueText';
+import type { Item } from './item';
+import type { OperationBody } from './operation';
+
+/**
+ * Merges Additional Fields (JSON) into the request body, and checks the complete body.
+ *
+ * @param value the body from the other parameters
+ * @param panel how error messages name the parts of `value`
+ * @param reserved paths that Additional Fields (JSON) must not contain
+ * @returns the complete body, and how error messages name the parts of the body
+ * @throws NodeOperationError if a field is invalid
+ */
+export function mergeAdditionalFields<Body>(
+	item: Item,
+	value: unknown,
+	schema: Schema<Body>,
+	panel: FieldNaming,
+	reserved: string[] = [],
+): { value: Body; fieldNames: FieldNaming } {
+	if (!item.hasParameter(ADDITIONAL_FIELDS_JSON))
+		return { value: item.check(schema, value, panel), fieldNames: panel };
+	const additionalJson = item.setting(ADDITIONAL_FIELDS_JSON, freeForm.default({}), '');
+	const fieldNames = { ...panel, additionalJson };
+	const reservedPaths = reserved.map((path) => path.split('.'));
+	const rejected = reservedPaths.find((path) => setsPath(additionalJson, path));
+	if (rejected) item.throwIssue({ field: fieldLabel(rejected, fieldNames), issue: RESERVED_ISSUE });
+	return { value: item.check(schema, deepMerged(value, additionalJson), fieldNames), fieldNames };
+}
+
+const RESERVED_ISSUE = 'is what the node sets itself: leave it out';
+
+/** Merges two plain objects recursively. If one of the values is not a plain object, `over` replaces `base`. */
+function deepMerged(base: unknown, over: unknown): unknown {
+	if (!isPlainObject(base) || !isPlainObject(over)) return over;
+	const merged = new Map(Object.entries(base as object));
+	for (const [key, value] of Object.entries(over as object))
+		merged.set(key, deepMerged(merged.get(key), value));
+	return Object.fromEntries(merged);
+}
+
+/**
+ * Builds the request body of an item from its parameters, and checks the body.
+ *
+ * @param reserved paths that Additional Fields (JSON) must not contain
+ * @returns the body, and how error messages name the parts of the body
+ * @throws NodeOperationError if a parameter is invalid
+ */
+export function bodyOf(item: Item, body: OperationBody, reserved = body.reserved) {
+	const { fields, fieldByPath, schema, compose = (values) => values } = body;
+	const value = compose(item.values(fields));
+	return mergeAdditionalFields(item, value, schema, { fields, fieldByPath }, reserved);
+}
