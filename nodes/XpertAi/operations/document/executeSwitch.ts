@@ -16,7 +16,8 @@ import type { Failure } from '../../transport/failure';
 import { executionCancelSignal } from '../../transport/request';
 import { documentsError } from './submit/documentErrors';
 import { memoryHints } from './submit/endHints';
-import { keyNamespace, knowledgebaseRoutes, memoryPlaceOf } from './submit/settings';
+import { keyNamespace, memoryPlaceOf } from './submit/sourceIdentity';
+import { knowledgebaseRoutes } from './submit/knowledgebaseRoutes';
 import { asHint, counted } from './submit/textHelpers';
 
 const identifiedBy = z.enum(['key', 'id']);

@@ -1,23 +1,15 @@
-import { compact, findKey, mapKeys, noop, pick } from 'lodash';
+import { findKey, mapKeys, noop, pick } from 'lodash';
 import { isExpression } from 'n8n-workflow';
 import { type AnyZodObject, z } from 'zod';
 
 import type { FieldValues } from '../../../execution/fields';
 import { findPath } from '../../../execution/givenValues';
-import type { sourceNameAndShard } from '../../../execution/identityFields';
 import type { Item } from '../../../execution/item';
-import type { Execution } from '../../../execution/operation';
 import type { OutputFormat } from '../../../execution/outputs';
 import { Reader } from '../../../execution/reader';
 import { timeoutSecondsSchema } from '../../../execution/runOperation';
-import type { MemoryPlace } from '../../../ingest/memory';
-import { derivedId } from '../../../payloads/ids';
 import { finite, positiveInteger } from '../../../payloads/schemas';
-import { buildPath } from '../../../transport/api';
-import { call, type Call, OutageBudget, type RetryLimits } from '../../../transport/call';
-import { MINUTE_MS, systemClock } from '../../../transport/clock';
-import type { Send } from '../../../transport/request';
-import { getStatus, startProcessing } from '../processing';
+import { MINUTE_MS } from '../../../transport/clock';
 import { submitFields } from './fields';
 
 const MEGABYTE = 1024 * 1024;
@@ -46,8 +38,6 @@ export const submitSettingsSchema = z.object({
 		timeout: timeoutSecondsSchema,
 	}),
 });
-
-export type SourceSettings = ReturnType<typeof sourceNameAndShard>;
 
 /**
  * Returns a function that compares the settings of an item with those of the first item.
@@ -117,60 +107,5 @@ export function readSubmitSettings(item: Item) {
 		timeoutMs: timeout * 1000,
 		startsProcessing: afterStoring !== 'nothing',
 		waitMs: afterStoring === 'wait' ? waitMinutes * MINUTE_MS : undefined,
-	};
-}
-
-/** The path of the request that stores new documents and changes existing ones. */
-export const STORE_PATH = '/knowledges/{knowledgebaseId}/bulk';
-
-/**
- * Returns the paths for storing and processing the documents of a knowledgebase, and `send` for their requests. All
- * requests share one outage budget. Each request is safe to repeat after a lost answer.
- */
-export function knowledgebaseRoutes(
-	knowledgebaseId: string,
-	send: Send,
-	{ retryLimits, timeoutMs }: { retryLimits: RetryLimits; timeoutMs: number },
-	signal?: AbortSignal,
-) {
-	const clock = systemClock;
-	const client = { send, clock, signal, outageBudget: new OutageBudget(retryLimits) };
-	return {
-		client,
-		storePath: buildPath(STORE_PATH, { knowledgebaseId }),
-		startPath: buildPath(startProcessing.path, { knowledgebaseId }),
-		statusPath: (ids: string[]) =>
-			buildPath(getStatus.path, { knowledgebaseId, documentIds: ids.join(',') }),
-		send: async <Answer>(request: Omit<Call<Answer>, 'repeatable'>) =>
-			await call(client, { timeoutMs, repeatable: true, ...request }),
-		clock,
-		signal,
-	};
-}
-
-/** Returns the namespace of document keys. Unnamed sources share the namespace of their knowledgebase. */
-export function keyNamespace(knowledgebaseId: string, sourceName: string): string {
-	return sourceName === '' ? knowledgebaseId : derivedId(knowledgebaseId, `source ${sourceName}`);
-}
-
-/** Returns where the memory of a source is kept. The node and workflow identify a source without a name. */
-export function memoryPlaceOf(
-	knowledgebaseId: string,
-	{ sourceName, shard }: SourceSettings,
-	context: Execution['context'],
-): MemoryPlace {
-	const { id: workflowId, name: workflowName = '' } = context.getWorkflow();
-	const { id: nodeId, name: nodeName } = context.getNode();
-	const isNamed = sourceName !== '';
-	const source = isNamed
-		? `name ${sourceName}`
-		: `node ${nodeId} of workflow ${workflowId ?? workflowName}`;
-	const titles = isNamed ? [sourceName] : [workflowName, nodeName];
-	const part = shard && `shard ${shard}`;
-	return {
-		knowledgebaseId,
-		idNamespace: keyNamespace(knowledgebaseId, sourceName),
-		source: compact([source, part]).join(', '),
-		title: compact([...titles, part]).join(', '),
 	};
 }

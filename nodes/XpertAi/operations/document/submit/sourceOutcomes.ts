@@ -7,7 +7,7 @@ import type { Processing } from '../../../ingest/processing';
 import { processingState, type ProcessingStatus } from '../../../ingest/statuses';
 import type { DocumentReport } from './outcomes';
 import type { Document } from './readyDocument';
-import type { SourceSettings } from './settings';
+import type { SourceSettings } from './sourceIdentity';
 import type { SourceContents } from './sourceContents';
 import type { Submission } from './submission';
 

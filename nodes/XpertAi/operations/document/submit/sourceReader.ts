@@ -6,7 +6,7 @@ import type { Item } from '../../../execution/item';
 import { MARKS } from '../../../ingest/memory';
 import { derivedId } from '../../../payloads/ids';
 import { type Document, hashOf, readyDocument } from './readyDocument';
-import { keyNamespace } from './settings';
+import { keyNamespace } from './sourceIdentity';
 import type { SourceContents } from './sourceContents';
 import type { SourceOutcomes } from './sourceOutcomes';
 import { type InputDocument, keyByRejection, type ItemDocuments } from './sources/inputDocument';
