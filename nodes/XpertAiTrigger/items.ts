@@ -17,8 +17,11 @@ import type { Send } from '../XpertAi/transport/request';
 import type { TriggerSettings } from './fields';
 import type { ConversationChange } from './search';
 
-/** How many threads a poll reads in parallel, and how many unreadable threads stop a poll. */
+/** How many threads a poll reads in parallel. */
 const THREADS_AT_ONCE = 5;
+
+/** How many unreadable threads stop a poll. */
+const MAX_UNREADABLE_THREADS = 5;
 
 /** How many polls try to read a thread before the node emits the change without messages. */
 export const THREAD_TRIES = 3;
@@ -64,7 +67,7 @@ export async function makeItems(
 			if (mustReadAgain || mayBeTemporary) postponed.push(change);
 			else done.push({ ...change, json: itemJson(change, thread, settings) });
 		}
-		if (unreadableThreads >= THREADS_AT_ONCE || !hasTime()) break;
+		if (unreadableThreads >= MAX_UNREADABLE_THREADS || !hasTime()) break;
 	}
 	return { done, postponed };
 }

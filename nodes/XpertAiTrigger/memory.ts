@@ -113,9 +113,9 @@ export function nextMemory(
 	const since = Math.min(upTo, unhandledFrom, serverTime + OVERLAP_MS);
 	const overlapFrom = Math.min(atStart.since, serverTime) - OVERLAP_MS;
 	const again = Math.max(latest.again, Math.min(upTo, unhandledFrom, overlapFrom));
-	// All new changes that were read, even the handled ones. A postponed one has one try more than before. One that this
-	// poll did not reach keeps its `tries`, which are 0 if no poll has postponed it.
-	const withTries = unhandledWithTries(latest, changes, postponed);
+	// `withTries` has all changes that no earlier poll has handled, even those that this poll has handled. A postponed one
+	// has one try more than before. One that this poll did not reach keeps its `tries`, which are 0 if no poll has postponed it.
+	const withTries = newWithTries(latest, changes, postponed);
 	// The first entry of a change wins. So a handled change loses the `tries` that it has in the other lists.
 	const known = uniqBy([...handled.map(toKnown), ...withTries, ...latest.known], changeKey);
 	return {
@@ -127,11 +127,7 @@ export function nextMemory(
 }
 
 /** Returns the new changes with their `tries`, which this poll has raised for the postponed changes. */
-function unhandledWithTries(
-	memory: Memory,
-	changes: Change[],
-	postponed: Change[],
-): Memory['known'] {
+function newWithTries(memory: Memory, changes: Change[], postponed: Change[]): Memory['known'] {
 	const postponedKeys = new Set(postponed.map(changeKey));
 	return unhandledChanges(memory, changes).map((change) => ({
 		...toKnown(change),
@@ -143,7 +139,8 @@ const toKnown = ({ id, at }: Change): Memory['known'][number] => ({ id, at });
 
 /**
  * Fetches the newest changes. Returns the server's time (if unknown, the newest time of a change), and the time from which
- * to read changes: `start` is `OVERLAP_MS` before the newest change whose time is not in the future.
+ * to read changes: `start` is `OVERLAP_MS` before the newest change that is at most `OVERLAP_MS` ahead of the server's
+ * time. If all changes are further ahead, `start` is `OVERLAP_MS` before the server's time.
  */
 async function fetchStartTime(fetchChanges: FetchChanges<Change>) {
 	const page = await fetchChanges({ order: 'DESC', limit: PAGE_SIZE });

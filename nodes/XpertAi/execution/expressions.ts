@@ -95,8 +95,8 @@ export const readsSibling = (expression: string): boolean => READS_SIBLING.test(
  * because n8n finds that parameter only then.
  */
 function byN8n({ context, index, node }: Place, expression: string, path: string): unknown {
-	// n8n evaluates the expression at the path. If the node has no such parameter, n8n evaluates the fallback, which is
-	// the same expression, e.g. from the default of a field.
+	// n8n evaluates the expression at the path. If the node has no such parameter, for example because the expression is the
+	// default of a field, n8n evaluates the fallback, which is the same expression.
 	const read = (from: string): unknown =>
 		context.getNodeParameter(from, index, expression, { skipValidation: true });
 	const steps = readsSibling(expression) ? toPath(path) : [];

@@ -69,7 +69,7 @@ export const numberField = fieldMaker('number', 0);
 /** A switch. The default is off. */
 export const booleanField = fieldMaker('boolean', false);
 
-/** A switch inside a collection. Who adds it wants it, so it is on then; left out, it is off (see `valueIfAbsent`). */
+/** A switch inside a collection. It is on when the user adds it, and off if it is left out (see `valueIfAbsent`). */
 export const addedSwitch = fieldMaker('boolean', true);
 
 /** The value of a field that n8n gives no value for. A switch that was not added to its collection is off. */

@@ -243,7 +243,7 @@ export const wantsVersion = isGiven;
  * @param count the number of documents
  */
 export function throwIfFixedVersion(item: ItemReader, name: string, count: number): void {
-	if (count > 1 && isFixed(item, name))
+	if (count > 1 && hasConstantValue(item, name))
 		item.throwFieldIssue(name, FIXED_VERSION_ISSUE, undefined, FIXED_VERSION_ADVICE);
 }
 
@@ -253,7 +253,7 @@ export function throwIfFixedVersion(item: ItemReader, name: string, count: numbe
  * @param count the number of documents of the source
  */
 export function throwIfFixedKey(item: ItemReader, count: number): void {
-	if (count > 1 && isFixed(item, DOCUMENT_KEY))
+	if (count > 1 && hasConstantValue(item, DOCUMENT_KEY))
 		item.throwFieldIssue(DOCUMENT_KEY, FIXED_KEY_ISSUE, undefined, FIXED_KEY_ADVICE);
 }
 
@@ -262,7 +262,7 @@ export function throwIfFixedKey(item: ItemReader, count: number): void {
  *
  * @throws NodeOperationError if the text is an expression in a Fixed field
  */
-function isFixed(item: ItemReader, name: string): boolean {
+function hasConstantValue(item: ItemReader, name: string): boolean {
 	const given = givenFor(item.node, name);
 	if (!isFilled(item.node, name)) return false;
 	if (isExpression(given) && partsOf(templateParserOf(item.node)(given)).length > 0) return false;

@@ -186,8 +186,8 @@ export class Item extends Reader {
 	/**
 	 * Sends a request of this item, with retries.
 	 *
-	 * @param body the text in which an error looks for the ID parameters that were sent: the body as JSON text; for a form,
-	 * its fields
+	 * @param body the body as JSON text; for a form, its fields as JSON text. An error can name the ID parameters whose values
+	 * occur in it.
 	 * @returns the parsed answer
 	 * @throws NodeApiError if the request fails
 	 */

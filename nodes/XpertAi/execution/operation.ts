@@ -222,7 +222,7 @@ export function nodeProperties(resources: Resource[], defaultResource: string): 
 	const further = { noDataExpression: true, default: defaultResource };
 	return [
 		choiceField('resource', 'Resource', undefined, choices, further),
-		...resources.map(operationList),
+		...resources.map(operationField),
 		...resources.flatMap(resourceFields),
 	];
 }
@@ -239,8 +239,8 @@ export function nodeSubtitle(resources: Resource[]): string {
 	return `={{ (${JSON.stringify(Object.fromEntries(names))})[${chosen}] }}`;
 }
 
-/** The Operation list of a resource. The first operation is the default. */
-function operationList({ value: resource, operations }: Resource): INodeProperties {
+/** Returns the dropdown field Operation of a resource. The first operation is the default. */
+function operationField({ value: resource, operations }: Resource): INodeProperties {
 	const choices = operations.map(({ value, builderHint: propertyHint, ...info }) => [
 		value,
 		{

@@ -136,7 +136,7 @@ const OBJECT_AS_TEXT = /\[object [A-Z]\w*\]/;
 const SEPARATE_MISSING_WORD =
 	/(?<![\p{L}\p{N}])undefined(?![\p{L}\p{N}])|(?<![\p{L}\p{N}.])(?:null|NaN)(?![\p{L}\p{N}.])/u;
 
-/** Matches every text for a missing value that has no letter or digit directly before or behind it. */
+/** Matches every text for a missing value. Except for `[object …]`, no letter or digit may be directly beside it. */
 const EVERY_MISSING_WORD =
 	/\[object [A-Z]\w*\]|(?<![\p{L}\p{N}])(?:undefined|null|NaN|Invalid Date(?:Time)?)(?![\p{L}\p{N}])/gu;
 

@@ -17,7 +17,7 @@ import {
 	cancelledOnServerResult,
 } from './result';
 import { readRunConversation, type Run } from './run';
-import { type RunBody, withMessageMark, withTarget } from './runBody';
+import { type RunBody, withMessageMark, withTargetRun } from './runBody';
 
 /** The request to send, and data for finding the run if the server's answer is lost. */
 export interface Plan {
@@ -125,7 +125,7 @@ async function planDecision(
 	const calls = fieldOfTasks('call.id', tasks);
 	const unknownCalls = difference(run.intent.changedCalls, calls);
 	if (unknownCalls.length > 0) return changesNotWaitingResult(calls);
-	return { body: withTarget(body, waitingRun.run_id), waitingRun, decidedTasks: tasks };
+	return { body: withTargetRun(body, waitingRun.run_id), waitingRun, decidedTasks: tasks };
 }
 
 /**

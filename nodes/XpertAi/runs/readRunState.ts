@@ -132,7 +132,8 @@ async function readInterruptedRun(run: RunClient, facts: ConversationFacts): Pro
 		return { status: 'interrupted', interrupt: facts.tasks, ...parts };
 	}
 	const hasOverlap = others.length > 0;
-	// The conversation may not show yet whether the run waits, or to which of several runs its tasks and its error belong.
+	// The conversation may not show yet whether this run waits. After an overlap, it may not show yet to which run the tasks
+	// and the error of the conversation belong.
 	const mayChange = !isSettled && (isLast || hasOverlap);
 	const shown = await stateFromStream(run, { hasOverlap, mayChange });
 	return shown ?? (isLast ? cancelledOnServerResult(facts.error) : CANCELLED_OR_LEFT);

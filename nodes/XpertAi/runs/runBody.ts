@@ -60,7 +60,7 @@ export const messageMarkOf = (state: ThreadState | undefined): unknown =>
 export const withoutChanges = (decision: RunBody) => withValue(decision, PATCH_PATH, undefined);
 
 /** Returns a copy of a decision with the waiting run as its target. Without a target, the run would get a new ID. */
-export const withTarget = (decision: RunBody, runId: string) =>
+export const withTargetRun = (decision: RunBody, runId: string) =>
 	withValue(decision, ['input', 'target'], { executionId: runId });
 
 /** Reads from a request body what the run is to do. */

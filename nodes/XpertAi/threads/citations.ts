@@ -45,7 +45,7 @@ interface PassageNumbers {
 }
 
 /** Rewrites the links to sources in a text. Both the text and a single link can arrive in several pieces. */
-export class Citations {
+export class CitationRewriter {
 	/** Numbers of the passages that the text cites. */
 	readonly cited = new Set<number>();
 	/** The text that `push` holds back. */

@@ -239,15 +239,16 @@ export class RunEvents {
 	/** Adds a text of the assistant itself, and passes it to the listener. */
 	private addText(part: Part, text: string) {
 		const last = this.parts.at(-1);
-		const isNew = this.answerId !== part.id;
+		const isNewText = this.answerId !== part.id;
 		// Stored messages contain a line break after a sub-agent's text. Streams do not.
 		// A part that `addSubAgentText` created has `data`, but no `executionId`.
 		const isAfterSubAgent = this.isStoredMessage && last?.data !== undefined && !last.executionId;
 		const own = isAfterSubAgent ? text.replace(/^\n/, '') : text;
-		if (isNew) this.parts.push({ ...part, text: own });
+		// After a decision, the answer must not continue the text before it, even if both have the same ID.
+		if (isNewText) this.parts.push({ ...part, text: own });
 		else this.append(part, own);
 		this.lastText = this.parts.at(-1);
-		this.listener?.onText(own, isNew);
+		this.listener?.onText(own, isNewText);
 	}
 
 	/** Appends a text to the last text if both have the same ID and type. Otherwise, adds a new part. */

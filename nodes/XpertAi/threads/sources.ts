@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 import { eachOf, lenientNumber, lenientText } from '../payloads/schemas';
 import { parseAnswer } from '../transport/answer';
-import { Citations } from './citations';
+import { CitationRewriter } from './citations';
 import type { Part } from './runEvents';
 import { isTextPart } from './thread';
 
@@ -23,7 +23,7 @@ export function sourcesOf(parts: Part[], earlier: Part[] = []): Sources {
  * number would mean nothing.
  */
 export const withoutLinks = (text: string): string =>
-	new Citations(new Sources(), 'none').rewrite(text);
+	new CitationRewriter(new Sources(), 'none').rewrite(text);
 
 /** The passages in the result of a part. */
 const passagesOf = ({ data }: Part) => passagesIn(data?.output ?? data?.data);
@@ -112,7 +112,7 @@ export class Sources {
 
 	/** Adds the passages and the citations of the parts of a run. */
 	addParts(parts: Part[]) {
-		const citations = new Citations(this, 'asWritten');
+		const citations = new CitationRewriter(this, 'asWritten');
 		for (const part of parts) {
 			this.add(passagesOf(part));
 			if (part.text !== undefined && isTextPart(part)) citations.rewrite(part.text);

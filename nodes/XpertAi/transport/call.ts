@@ -116,7 +116,7 @@ function shouldRetry(
 		repeatable: boolean;
 		/** Whether this failure reports a missing route, and the attempt before did not. */
 		isUnconfirmed: boolean;
-		/** Number of consecutive foreign answers, including this one. */
+		/** Number of consecutive failures that suggest a wrong server, including this one (see `suggestsWrongServer`). */
 		wrongServerSigns: number;
 	},
 ): boolean {

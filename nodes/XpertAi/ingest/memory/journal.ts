@@ -2,7 +2,7 @@ import { chunk, range, sortBy } from 'lodash';
 
 import { type FingerprintEntry, FINGERPRINT_BYTES, UNKNOWN, packId, unpack } from './fingerprints';
 import { SIZES, isReadable } from './notes';
-import type { NoteName, NotesOnServer, NoteToWrite, ReadNote } from './notes';
+import type { NoteNameAndTitle, NotesOnServer, NoteToWrite, ReadNote } from './notes';
 
 /**
  * Number of slots. A slot holds the journal pages of one run. Consecutive runs use different slots, so that a late
@@ -16,7 +16,7 @@ const NOTES_PER_PAGE = 2;
  * Names of the two notes of a journal page: one note with document IDs, one note with fingerprints. With two notes, the
  * loss of one note is noticed.
  */
-function pageNames(run: number, at: number): [documents: NoteName, end: NoteName] {
+function pageNames(run: number, at: number): [documents: NoteNameAndTitle, end: NoteNameAndTitle] {
 	const slot = run % SLOTS;
 	const place = `${slot + 1}.${at + 1}`;
 	return [

@@ -6,7 +6,7 @@ import { sanitize } from '../../transport/sanitize';
 import { SLOTS } from './journal';
 import {
 	isReadable,
-	type NoteName,
+	type NoteNameAndTitle,
 	NotesFailed,
 	NotesOnServer,
 	orFailure,
@@ -14,9 +14,9 @@ import {
 	type NoteToWrite,
 } from './notes';
 
-const TURN: NoteName = ['turn', 'when * began'];
+const TURN: NoteNameAndTitle = ['turn', 'when * began'];
 
-export const LEASE: NoteName = ['lease', 'whether * is at work'];
+export const LEASE: NoteNameAndTitle = ['lease', 'whether * is at work'];
 
 /**
  * Durations in milliseconds. Each run measures them with its own clock, so the clocks of runs may differ.
@@ -75,7 +75,7 @@ export class Lease {
 	 *
 	 * @returns `turn`, followed by the notes in `others`
 	 */
-	async peek(others: NoteName[]): Promise<ReadNote[]> {
+	async peek(others: NoteNameAndTitle[]): Promise<ReadNote[]> {
 		this.before = await this.readNotes(others);
 		const { turn, lease } = this.before;
 		this.existedBefore = lease !== undefined;
@@ -94,7 +94,7 @@ export class Lease {
 	 * notes
 	 * @throws NotesFailed
 	 */
-	async take(others: NoteName[] = []): Promise<ReadNote[] | Holder | undefined> {
+	async take(others: NoteNameAndTitle[] = []): Promise<ReadNote[] | Holder | undefined> {
 		let current = await this.waitForRenewalOrExpiry(this.before ?? (await this.readNotes()));
 		while (!this.isHeldByOther(current.lease)) {
 			await this.notes.write({ name: TURN, header: { writeId: this.leaseOwnerId } });
@@ -161,7 +161,7 @@ export class Lease {
 	/** Releases the lease if this run holds it. Does nothing if the execution was stopped. */
 	async release(): Promise<void> {
 		if (!this.isHeld || this.signal?.aborted) return;
-		const isStillHeld = await this.stopRenewals();
+		const isStillHeld = await this.stopHolding();
 		if (isStillHeld) await orFailure(async () => await this.write({ ended: true }));
 	}
 
@@ -173,10 +173,10 @@ export class Lease {
 	 */
 	async writeAndRelease(notes: NoteToWrite[]): Promise<void> {
 		if (!this.isHeld || this.signal?.aborted) return;
-		const isStillHeld = await this.stopRenewals();
+		const isStillHeld = await this.stopHolding();
 		const failure = isStillHeld ? await this.writeEnd(notes) : this.sendFailure;
 		if (!failure) return;
-		// The notes could not be written. Releases the lease without them. `stopRenewals` has reset `isHeld`, but `release`
+		// The notes could not be written. Releases the lease without them. `stopHolding` has reset `isHeld`, but `release`
 		// needs it.
 		this.isHeld = isStillHeld;
 		await this.release();
@@ -189,8 +189,8 @@ export class Lease {
 		return (await orFailure(async () => await this.write(changes, notes)))?.failure;
 	}
 
-	/** Stops the renewals. Returns whether this run held the lease until now. */
-	private async stopRenewals(): Promise<boolean> {
+	/** Stops holding and renewing the lease, but does not release it. Returns whether this run held it until now. */
+	private async stopHolding(): Promise<boolean> {
 		if (this.isOverdue) await orFailure(async () => await this.renew());
 		const { isHeld } = this;
 		this.isHeld = false;
@@ -233,7 +233,7 @@ export class Lease {
 		return current;
 	}
 
-	private async readNotes(names: NoteName[] = []): Promise<LeaseNotes> {
+	private async readNotes(names: NoteNameAndTitle[] = []): Promise<LeaseNotes> {
 		const [turn, lease, ...others] = await this.notes.read([TURN, LEASE, ...names]);
 		return { turn, lease, others };
 	}

@@ -7,7 +7,7 @@ import type { Names } from './names';
 import { isReadable, type NotesOnServer, type ReadNote } from './notes';
 import { FIRST_PIECE_NAMES, type Pieces, ROOT } from './pieces';
 
-/** The notes that a run reads first. */
+/** Names of the notes that `loadMemory` always needs: the root note, and the first journal page of each slot. */
 export const FIRST_NOTE_NAMES = [ROOT, ...FIRST_PAGE_NOTE_NAMES];
 
 /** The parts of a memory. */

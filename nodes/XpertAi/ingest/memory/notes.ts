@@ -24,7 +24,7 @@ export interface MemoryPlace {
 }
 
 /** The ID of a note is derived from `name` and the source. Users see `title`, with the source in place of `*`. */
-export type NoteName = readonly [name: string, title: string];
+export type NoteNameAndTitle = readonly [name: string, title: string];
 
 const counter = z.number().int().min(0);
 
@@ -68,7 +68,7 @@ const headerSchema = z.object({
 	 * In the root note: what the first run found on the server when it looked up its first documents. Kept until a run
 	 * has told the user.
 	 * `stored`: how many of these documents were stored before the source had a memory.
-	 * `twice`: how many of them assistants find under the IDs that they have without a source name.
+	 * `twice`: number of these documents that are also found under their ID without a source name.
 	 */
 	unsaid: z.object({ stored: counter, twice: counter }).optional(),
 	/** In a journal page: numbers of the pages that the server may not have stored. */
@@ -88,7 +88,7 @@ export const isReadable = (note: ReadNote): note is MemoryNote => typeof note ==
 
 /** A note to be written. If `body` is unset, the body is made from `entries`. */
 export interface NoteToWrite {
-	name: NoteName;
+	name: NoteNameAndTitle;
 	header: Omit<z.input<typeof headerSchema>, 'source'>;
 	entries?: Iterable<FingerprintEntry>;
 	body?: Buffer;
@@ -135,7 +135,7 @@ export class NotesOnServer {
 		private readonly routes: MemoryRoutes,
 	) {}
 
-	idOf([name]: NoteName): string {
+	idOf([name]: NoteNameAndTitle): string {
 		return derivedId(this.place.knowledgebaseId, `n8n ${name} of ${this.place.source}`);
 	}
 
@@ -145,7 +145,7 @@ export class NotesOnServer {
 	 * @param atOnce maximum number of notes in one answer
 	 * @throws NotesFailed
 	 */
-	async read(names: NoteName[], atOnce = names.length): Promise<ReadNote[]> {
+	async read(names: NoteNameAndTitle[], atOnce = names.length): Promise<ReadNote[]> {
 		const notes: ReadNote[] = [];
 		// `signal` is left out. It could end the fetch early, and unread notes would look missing.
 		const routes = pick(this.routes, 'send', 'statusPath');

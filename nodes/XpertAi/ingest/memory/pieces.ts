@@ -56,7 +56,7 @@ export class Pieces {
 	/** Numbers of the pieces that must be written. */
 	private readonly stalePieces = new Set<number>();
 
-	/** @param failures `lost` is set if documents may be missing */
+	/** @param failures gets the field `lost` from this class if the memory may have lost document IDs */
 	constructor(
 		private readonly notes: NotesOnServer,
 		private readonly names: Names,

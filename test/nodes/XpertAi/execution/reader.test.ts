@@ -13,7 +13,7 @@ import {
 import type { FieldNaming } from 'nodes/XpertAi/execution/issueText';
 import { Reader } from 'nodes/XpertAi/execution/reader';
 import { submitFields } from 'nodes/XpertAi/operations/document/submit/fields';
-import { DOCUMENT_FIELD_NAMES } from 'nodes/XpertAi/operations/document/submit/sources/columns';
+import { DOCUMENT_FIELD_NAMING } from 'nodes/XpertAi/operations/document/submit/sources/columns';
 import { finite } from 'nodes/XpertAi/payloads/schemas';
 import { uuid } from 'nodes/XpertAi/payloads/ids';
 import { documentSchema } from 'nodes/XpertAi/payloads/document';
@@ -105,13 +105,13 @@ describe('the message for a field', () => {
 		[
 			'under the name of its field',
 			{ size: 'big' },
-			DOCUMENT_FIELD_NAMES,
+			DOCUMENT_FIELD_NAMING,
 			'"Size" must be a number, but is "big"',
 		],
 		[
 			'in a group under the name of its field',
 			{ parserConfig: { chunkSize: 'big' } },
-			DOCUMENT_FIELD_NAMES,
+			DOCUMENT_FIELD_NAMING,
 			'"Chunk Size" in "Parser Config" must be a number, but is "big"',
 		],
 		[
@@ -195,9 +195,9 @@ describe('what JSON cannot hold', () => {
 		['twice', '\ude00\ud83d'],
 	])('is half of a character: %s', (_, text) => {
 		expect(refusal({ a: [{ text }] })).toBe(`"JSON Body" at a[0].text ${HALF}`);
-		expect(refusal({ name: text }, DOCUMENT_FIELD_NAMES)).toBe(`"Name" ${HALF}`);
+		expect(refusal({ name: text }, DOCUMENT_FIELD_NAMING)).toBe(`"Name" ${HALF}`);
 		const inName = `"Document Fields" has a field whose name ${HALF}`;
-		expect(refusal({ [text]: 1 }, DOCUMENT_FIELD_NAMES)).toBe(inName);
+		expect(refusal({ [text]: 1 }, DOCUMENT_FIELD_NAMING)).toBe(inName);
 	});
 
 	it.each([Infinity, -Infinity, NaN])('is the number %s', (number) => {
@@ -207,7 +207,7 @@ describe('what JSON cannot hold', () => {
 		);
 		expect(refusal(number)).toBe(`"JSON Body" ${words}`);
 		const metadata = { values: [number] };
-		expect(refusal({ metadata }, DOCUMENT_FIELD_NAMES)).toBe(`"values[0]" in "Metadata" ${words}`);
+		expect(refusal({ metadata }, DOCUMENT_FIELD_NAMING)).toBe(`"values[0]" in "Metadata" ${words}`);
 	});
 
 	it('is a value of many levels', () => {

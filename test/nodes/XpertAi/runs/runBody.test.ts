@@ -6,14 +6,14 @@ import {
 	type RunKind,
 	withFileContexts,
 	withMessageMark,
-	withTarget,
+	withTargetRun,
 } from 'nodes/XpertAi/runs/runBody';
 import { threadState } from 'nodes/XpertAi/threads/thread';
 import { bodyWith } from './support/run';
 
-it('withTarget names the run', () => {
+it('withTargetRun names the run', () => {
 	const about = (target: object) => ({ input: { action: 'resume', target } });
-	expect(withTarget(about({}), 'r')).toEqual(about({ executionId: 'r' }));
+	expect(withTargetRun(about({}), 'r')).toEqual(about({ executionId: 'r' }));
 });
 
 it.each<[string, RunKind, object, object]>([
@@ -52,7 +52,7 @@ it('takes a key with dots for no path', () => {
 	});
 	const rejection = { input: { decision: { type: 'reject' } }, ...decoys };
 	expect(intentOf('decision', rejection).rejects).toBe(true);
-	expect(withTarget(rejection, 'r').input).toMatchObject({ target: { executionId: 'r' } });
+	expect(withTargetRun(rejection, 'r').input).toMatchObject({ target: { executionId: 'r' } });
 });
 
 it.each([

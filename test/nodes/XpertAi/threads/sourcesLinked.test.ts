@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { uniq } from 'lodash';
-import { Citations, type CitationStyle } from 'nodes/XpertAi/threads/citations';
+import { CitationRewriter, type CitationStyle } from 'nodes/XpertAi/threads/citations';
 import { eventsFromThread } from 'nodes/XpertAi/threads/runEvents';
 import { Sources, sourcesOf } from 'nodes/XpertAi/threads/sources';
 import { messagesOf, textOf, threadState, type ThreadState } from 'nodes/XpertAi/threads/thread';
@@ -13,7 +13,7 @@ const link = (chunkId: string) => `[⟦1⟧](${address(chunkId)})`;
 const citing = (style: CitationStyle = 'numbers') => {
 	const sources = new Sources();
 	sources.add(['a', 'b'].map((chunkId) => ({ chunkId, documentId: 'd' })));
-	return new Citations(sources, style);
+	return new CitationRewriter(sources, style);
 };
 
 describe('the links of an answer to its sources', () => {
@@ -66,7 +66,7 @@ describe('the links of an answer to its sources', () => {
 			const messages = messagesOf(recordedThread('sources', label, sequence));
 			const sources = sourcesOf(eventsFromThread(undefined, messages).parts);
 			const answer = textOf(messages.at(-1)?.content);
-			const citations = new Citations(sources, 'numbers');
+			const citations = new CitationRewriter(sources, 'numbers');
 			expect(citations.rewrite(answer)).not.toContain('xpert://');
 			const cited = sources.list(citations.cited).filter((one) => one.cited);
 			const linked = [...answer.matchAll(/chunkId=([\w-]+)\)/g)].map(([, chunkId]) => chunkId);
@@ -79,7 +79,7 @@ describe('the links of an answer to its sources', () => {
 		const thread = recordedThread('sources', 'thread, after the answer', 'two knowledgebases');
 		const messages = messagesOf(thread);
 		const sources = sourcesOf(eventsFromThread(undefined, messages).parts);
-		const citations = new Citations(sources, 'numbers');
+		const citations = new CitationRewriter(sources, 'numbers');
 		const written = citations.rewrite(textOf(messages.at(-1)?.content));
 		const [whale, cactus] = sources.list(citations.cited).filter(({ cited }) => cited);
 		expect([whale?.documentName, cactus?.documentName]).toEqual(['whales.txt', 'cactus.md']);

@@ -45,7 +45,7 @@ export function addMirroredHint(submission: Submission): void {
 		submission.addHint(ONLY_WITH_DOCUMENTS);
 }
 
-/** Adds hints about unsent documents, about versions, and about failed or unfinished processing. */
+/** Adds hints about unsent documents, about versions, and about processing that was not started, followed or finished. */
 export function addEndHints(submission: Submission, sourceRuns: SourceRun[]): void {
 	const { circuitBreaker, tally } = submission;
 	const { reason, streakLength: length } = circuitBreaker;
@@ -81,7 +81,7 @@ function passesAgainHint({ first, settings }: Submission): string | undefined {
 	);
 }
 
-/** Adds hints about processing that failed, or did not end in time. */
+/** Adds hints about processing that could not be started or followed, or that did not end in time. */
 function addProcessingHints(submission: Submission, sourceRuns: SourceRun[]): void {
 	const results = compact(sourceRuns.map(({ processing }) => processing?.result));
 	for (const { failure, hasNoRoute, allStarted } of results) {

@@ -98,7 +98,8 @@ export function sourceDifference(item: Item): string | undefined {
 	if (hasPartner(own, linked)) return undefined;
 	const unpaired = linked.filter((other) => {
 		const linkedToOther = linkedNodes(context, other.name, isSubmit ? 'submit' : 'findChanges');
-		// Empty if n8n does not give the parameters of this node. Then a partner of `other` may be unknown.
+		// `linkedToOther` has at least this node, unless n8n does not give its parameters. Then a partner of `other` may be
+		// unknown.
 		return linkedToOther.length > 0 && !hasPartner(other, linkedToOther);
 	});
 	const closest = minBy(unpaired, (other) => differences(own, other).length);

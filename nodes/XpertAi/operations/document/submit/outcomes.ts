@@ -11,7 +11,7 @@ import type { LastState } from '../../../ingest/statuses';
 export const OUTCOMES = {
 	/** Stored and processed. */
 	found: 'can be found',
-	/** Stored, but not processed. */
+	/** Stored. The run did not see its processing finish: it was not started, has failed, or may still be running. */
 	stored: 'stored',
 	unchanged: 'unchanged and not sent',
 	replaced: 'replaced by a later one',

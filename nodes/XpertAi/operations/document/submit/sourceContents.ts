@@ -51,7 +51,7 @@ export class SourceContents {
 	 */
 	recordSeen({ id, lacksStableId, key, report }: Document): void {
 		if (lacksStableId) return;
-		const released = this.releasedReport(id);
+		const released = this.reportFromSeen(id);
 		// A released document has lost its name and key. Its key is that of the later document, because equal keys give equal
 		// IDs. Without a key, it is reported under the name of the later document.
 		const named = released && { ...released, ...pick(report, key === undefined ? 'name' : 'key') };
@@ -71,7 +71,7 @@ export class SourceContents {
 	 * an unknown document.
 	 */
 	reportOf(id: string): DocumentReport | undefined {
-		return this.reports.get(id.toLowerCase()) ?? this.releasedReport(id);
+		return this.reports.get(id.toLowerCase()) ?? this.reportFromSeen(id);
 	}
 
 	/**
@@ -85,7 +85,7 @@ export class SourceContents {
 	}
 
 	/** Makes a report from the state in `seen`. Returns undefined for an unknown or unreadable document. */
-	private releasedReport(id: string): DocumentReport | undefined {
+	private reportFromSeen(id: string): DocumentReport | undefined {
 		const became = this.seen.get(id);
 		if (became === undefined || became === 'unreadable') return undefined;
 		return { item: this.item, id, outcome: became === 'listed' ? undefined : became };

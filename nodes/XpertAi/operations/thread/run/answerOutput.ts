@@ -6,7 +6,7 @@ import type { Item } from '../../../execution/item';
 import { type OutputFormat, rawOutput } from '../../../execution/outputs';
 import { isInStreamingChat, isTool } from '../../../execution/n8nExecution';
 import type { Completed, Interrupted } from '../../../runs/result';
-import { Citations } from '../../../threads/citations';
+import { CitationRewriter } from '../../../threads/citations';
 import { stepsOf } from '../../../threads/runEvents';
 import { type Source, sourcesOf } from '../../../threads/sources';
 import { approvalRequest, waitingMessage } from '../../../threads/tasks';
@@ -45,7 +45,7 @@ export function answerOf(
 	// The field `parts` of the output gets only `otherParts`, never all parts.
 	const parts = isEmpty(otherParts) ? undefined : otherParts;
 	const waitingTasks = result.status === 'interrupted' ? result.interrupt : undefined;
-	const { text, sources } = citedText(result, style);
+	const { text, sources } = textWithSources(result, style);
 	const citedDocuments = documentNames(sources, style);
 	const isListed = !isEmpty(citedDocuments) && listsSources(request);
 	const output = isListed ? text + sourceList(citedDocuments) : text;
@@ -73,9 +73,9 @@ export function answerOf(
 }
 
 /** Returns the text for the user, with links in the chosen style, and the sources of the answer. */
-function citedText(result: Completed | Interrupted, style: RunOptions['citations']) {
+function textWithSources(result: Completed | Interrupted, style: RunOptions['citations']) {
 	const allSources = sourcesOf(result.parts, result.threadParts);
-	const citations = new Citations(allSources, style);
+	const citations = new CitationRewriter(allSources, style);
 	const answer = 'rejected' in result ? REJECTED : citations.rewrite(result.output);
 	const text = result.status === 'interrupted' ? waitingMessage(result.interrupt) : answer;
 	// `rewrite` has filled `citations.cited`.

@@ -1,6 +1,6 @@
 import type { Item } from '../../../execution/item';
 import { isInStreamingChat } from '../../../execution/n8nExecution';
-import { Citations, type CitationStyle } from '../../../threads/citations';
+import { CitationRewriter, type CitationStyle } from '../../../threads/citations';
 import type { Listener, Part } from '../../../threads/runEvents';
 import { passagesIn, Sources } from '../../../threads/sources';
 import { EMPTY_ANSWER } from './answerOutput';
@@ -12,7 +12,7 @@ const BREAK = '\n\n';
 export class Chat implements Listener {
 	private readonly sources = new Sources();
 	/** Rewrites the links of the current text. */
-	private text: Citations;
+	private text: CitationRewriter;
 	/** What the chat already shows of the current text. */
 	private shown = '';
 	/** Whether the chat shows no text at all yet. */
@@ -22,11 +22,11 @@ export class Chat implements Listener {
 		private readonly send: (type: 'begin' | 'item' | 'end', content?: string) => void,
 		private readonly style: CitationStyle,
 	) {
-		this.text = new Citations(this.sources, style);
+		this.text = new CitationRewriter(this.sources, style);
 		send('begin');
 	}
 
-	/** The chat of an item; undefined if n8n does not stream. */
+	/** Begins the chat of an item. The caller must call `end`. Returns undefined if n8n does not stream. */
 	static of({ context, index }: Item, style: CitationStyle = 'none'): Chat | undefined {
 		if (!isInStreamingChat(context)) return undefined;
 		return new Chat((type, content) => context.sendChunk(type, index, content), style);
@@ -68,7 +68,7 @@ export class Chat implements Listener {
 	/** Ends the current text, and starts a new paragraph. */
 	private startText() {
 		this.show(this.text.end());
-		this.text = new Citations(this.sources, this.style);
+		this.text = new CitationRewriter(this.sources, this.style);
 		if (!this.isEmpty) this.send('item', BREAK);
 		this.shown = '';
 	}

@@ -102,8 +102,8 @@ export const decisionField = choiceField(
 		},
 		reject: { name: 'Reject', description: 'Refuse it; in an expression, reject, no or false' },
 	},
-	// No default, so that nobody confirms by accident.
-	// n8n marks no value as unsupported then, so an expression may give yes or true.
+	// No default, so that nobody confirms by accident. With `allowArbitraryValues`, n8n marks no value as unsupported, so an
+	// expression may give yes or true.
 	{ default: '', required: true, allowArbitraryValues: true },
 );
 

@@ -7,7 +7,7 @@ import {
 	unpack,
 } from 'nodes/XpertAi/ingest/memory/fingerprints';
 import {
-	type NoteName,
+	type NoteNameAndTitle,
 	NotesOnServer,
 	type NoteToWrite,
 	orFailure,
@@ -16,7 +16,7 @@ import { derivedId } from 'nodes/XpertAi/payloads/ids';
 import { failureMessage } from 'nodes/XpertAi/transport/failureText';
 import { Knowledgebase, PLACE } from '../support/knowledgebase';
 
-const NOTE: NoteName = ['a note', 'what * says'];
+const NOTE: NoteNameAndTitle = ['a note', 'what * says'];
 const FACTS = {
 	writeId: 'one',
 	run: 3,

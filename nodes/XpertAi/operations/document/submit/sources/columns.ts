@@ -15,7 +15,7 @@ export const DOCUMENT_FIELDS = documentParameters.map((field) =>
 const FIELD_KEYS = new Set(DOCUMENT_FIELDS.map(({ name }) => name));
 
 /** How error messages name the fields of a document. */
-export const DOCUMENT_FIELD_NAMES: FieldNaming = {
+export const DOCUMENT_FIELD_NAMING: FieldNaming = {
 	fields: DOCUMENT_FIELDS,
 	parameter: 'Document Fields',
 };

@@ -19,7 +19,7 @@ const SETTINGS_FIELDS = [documentSettingsField];
 const PARSER_SETTINGS = parserFields.map(({ name }) => name);
 
 /** How error messages name "Name" and the fields in "Document Settings". */
-export const RECORD_FIELD_NAMES = {
+export const RECORD_FIELD_NAMING = {
 	fields: [documentName, documentSettingsField],
 	fieldByPath: Object.fromEntries(
 		(documentSettingsField.options ?? []).map(({ name }) => [
@@ -43,7 +43,7 @@ export const RECORD_FIELD_NAMES = {
 export function readDocumentSettings(item: Item, directory = '') {
 	const chosen = item.parameter('documentSettings');
 	const hasFolder = isJsonObject(chosen) && 'folder' in chosen;
-	const folderField = fieldLabel(['folder'], RECORD_FIELD_NAMES);
+	const folderField = fieldLabel(['folder'], RECORD_FIELD_NAMING);
 	const documentSettings = isJsonObject(chosen)
 		? { ...chosen, folder: valueUnlessMissing(item, folderField, chosen.folder) }
 		: chosen;
@@ -64,7 +64,7 @@ export function readDocumentSettings(item: Item, directory = '') {
 		whenEmpty: (key) => void emptyRows.push(key),
 		whenMissing: (_, key) => void lackingRows.push(key),
 	});
-	const record = item.check(documentSchemaFor(given), given, RECORD_FIELD_NAMES);
+	const record = item.check(documentSchemaFor(given), given, RECORD_FIELD_NAMING);
 	const metadata = { ...record.metadata, ...metadataRows };
 	// A row without a value does no harm if the setting Metadata fills its key.
 	const filled = Object.keys(metadata);

@@ -10,7 +10,7 @@ import type { Item } from '../../../../execution/item';
 import { isJsonObject } from '../../../../payloads/json';
 import { documentSchemaFor } from '../../../../payloads/document';
 import { HOW_TO_SEND_A_TEXT } from '../fields';
-import { DOCUMENT_FIELDS, DOCUMENT_FIELD_NAMES, mapColumns } from './columns';
+import { DOCUMENT_FIELDS, DOCUMENT_FIELD_NAMING, mapColumns } from './columns';
 import type { InputDocument } from './inputDocument';
 import { isWithoutContent, readyRecord } from './readyRecord';
 
@@ -31,7 +31,7 @@ export function readFields(item: Item): InputDocument {
 	const { columns, fields, textColumn, unused: unusedColumns } = mappedColumns(item);
 	const hasKey = isFilled(item.node, 'documentKey');
 	const schema = groupSchema(fieldsNamed(Object.keys(fields).sort().join(' ')));
-	const typed = item.check(schema, omit(fields, 'id'), DOCUMENT_FIELD_NAMES);
+	const typed = item.check(schema, omit(fields, 'id'), DOCUMENT_FIELD_NAMING);
 	const mapped: FieldValues = {
 		// The schema drops an empty folder. Any other folder is overwritten by the converted one.
 		...pick(fields, 'folder'),
@@ -42,12 +42,12 @@ export function readFields(item: Item): InputDocument {
 	// Pages and chunks already hold the text of the document.
 	if (textColumn !== undefined && (mapped.pages || mapped.chunks)) unusedColumns.push(textColumn);
 	else if (textColumn !== undefined) mapped.pages = [{ pageContent: String(columns[textColumn]) }];
-	const record = item.check(documentSchemaFor(mapped), mapped, DOCUMENT_FIELD_NAMES);
+	const record = item.check(documentSchemaFor(mapped), mapped, DOCUMENT_FIELD_NAMING);
 	// Only a record that enables or disables a stored document may be empty. On Xpert, any other empty record could
 	// clear a stored document.
 	const isSwitch = typeof record.disabled === 'boolean' && (hasKey || record.id);
 	if (!isSwitch && isWithoutContent(record)) throwUnmapped(item);
-	return { ...readyRecord(item, record, DOCUMENT_FIELD_NAMES), unusedColumns };
+	return { ...readyRecord(item, record, DOCUMENT_FIELD_NAMING), unusedColumns };
 }
 
 /** Maps the columns of the input item, or the fields that the user filled in. */
@@ -59,7 +59,7 @@ function mappedColumns(item: Item) {
 	const byHand = item.parameter('documentFields.value', {});
 	if (!isJsonObject(byHand)) return mapColumns({});
 	const present = mapValues(byHand, (value, name) =>
-		valueUnlessMissing(item, fieldLabel([name], DOCUMENT_FIELD_NAMES), value),
+		valueUnlessMissing(item, fieldLabel([name], DOCUMENT_FIELD_NAMING), value),
 	) as IDataObject;
 	return mapColumns(omitBy(present, isNil));
 }

@@ -5,7 +5,7 @@ import type { Item } from '../../../../execution/item';
 import { withSortedKeys } from '../../../../payloads/json';
 import { utcText } from '../../../../payloads/dates';
 import type { DocumentRecord } from '../../../../payloads/document';
-import { RECORD_FIELD_NAMES } from './documentSettings';
+import { RECORD_FIELD_NAMING } from './documentSettings';
 import type { InputDocument } from './inputDocument';
 
 /** Servers store an empty document for a record with none of these fields. */
@@ -31,7 +31,7 @@ const NUL_IN_JSON = /(?<!\\)((?:\\\\)*)\\u0000/g;
 export function readyRecord(
 	item: Item,
 	given: DocumentRecord,
-	fieldNames: FieldNaming = RECORD_FIELD_NAMES,
+	fieldNames: FieldNaming = RECORD_FIELD_NAMING,
 ): Pick<InputDocument, 'record' | 'json' | 'hadNul'> {
 	const split = withTextSplitter(given);
 	checkChunkSizes(item, split, fieldNames);
