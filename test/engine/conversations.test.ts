@@ -212,4 +212,13 @@ describe('Conversation: Get Messages', () => {
 			),
 		);
 	});
+
+	it('leaves out the links of an answer, which lead nowhere, and none of a question', async () => {
+		const text =
+			'See [⟦1⟧](xpert://knowledgebase/chunk?knowledgebaseId=k&documentId=d&chunkId=c) there';
+		const items = ['ai', 'human'].map((role) => ({ id: role, role, content: text }));
+		add(answering('getMessages', 200, { body: { items, total: 2 } }));
+		const result = await fixture.run(conversation('getMessages', { simplify: true }));
+		expect(result.items.map(({ json }) => json.text)).toEqual(['See there', text]);
+	});
 });

@@ -4,6 +4,7 @@ import { choiceField, idField, optionsField } from '../../execution/fields';
 import { declare } from '../../execution/operation';
 import { MESSAGE_ROLES, MESSAGE_STATUSES, messageSearchBody } from '../../payloads/bodies';
 import { conversationLocator } from '../../pickers/locators';
+import { withoutLinks } from '../../threads/sources';
 import { textOf } from '../../threads/thread';
 import { conversationPrecheck } from './shared';
 
@@ -42,10 +43,12 @@ export const getMessages = declare({
 
 function messageSummary(message: IDataObject): IDataObject {
 	const { id, role, content, status, error, executionId, attachments, createdAt } = message;
+	const isAnswer = role === 'ai';
 	return {
 		id,
-		from: role === 'ai' ? 'assistant' : 'user',
-		text: textOf(content),
+		from: isAnswer ? 'assistant' : 'user',
+		// A question stays as the user wrote it.
+		text: isAnswer ? withoutLinks(textOf(content)) : textOf(content),
 		status,
 		error,
 		runId: executionId,
