@@ -202,3 +202,31 @@ describe('an expression that reads the field beside its own', () => {
 		expect(sent('E3')[0]?.body).toMatchObject([{ metadata: { a: 'one', 'two!': 'two' } }]);
 	});
 });
+
+describe('an expression that fails', () => {
+	const BROKEN = '={{ $json.day.toDateTime().toISODate() }}';
+	const day = [{ json: { day: 'x', name: 'a', text: 'A text' } }];
+
+	it.each<[string, string, INodeParameters]>([
+		['a key', 'Document Key', { ...TEXTS, documentKey: BROKEN }],
+		['a text', 'Text', { ...TEXTS, text: BROKEN }],
+	])('is told with its field: %s', async (_, label, parameters) => {
+		const { error } = await submit(parameters, { items: day });
+		expect(error?.message).toMatch(new RegExp(`^"${label}" cannot be evaluated: \\S`));
+		expect(error?.description).toMatch(
+			/^Nothing was sent for this item\. Correct the expression, /,
+		);
+	});
+
+	it('is told with its field where the workflow goes on, and in another operation', async () => {
+		const { items } = await submit(
+			{ ...TEXTS, documentKey: BROKEN },
+			{ items: day, onError: 'continueRegularOutput' },
+		);
+		expect(column(items, 'error')).toEqual([
+			expect.stringMatching(/^"Document Key" cannot be evaluated: /),
+		]);
+		const asked = await fixture.run(ask({ message: BROKEN, threadSource: 'new' }), { items: day });
+		expect(asked.error?.message).toMatch(/^"Message" cannot be evaluated: /);
+	});
+});

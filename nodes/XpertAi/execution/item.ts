@@ -1,4 +1,4 @@
-import { attempt, isEmpty, isUndefined, omitBy, pick, pickBy } from 'lodash';
+import { attempt, get, isEmpty, isString, isUndefined, omitBy, pick, pickBy } from 'lodash';
 import {
 	type IDataObject,
 	type IExecuteFunctions,
@@ -123,7 +123,16 @@ export class Item extends Reader {
 			return caught;
 		}
 		const cause = caught instanceof Error ? caught : new Error(String(caught));
-		return new NodeOperationError(this.node, cause, { itemIndex: this.index });
+		const field: unknown = get(cause, 'context.parameter');
+		// n8n tells the field of an expression only in the folded details of its error.
+		if (!isString(field))
+			return new NodeOperationError(this.node, cause, { itemIndex: this.index });
+		const { description } = cause as { description?: unknown };
+		return new NodeOperationError(this.node, cause, {
+			itemIndex: this.index,
+			message: `"${this.labelOf(field)}" cannot be evaluated: ${cause.message}`,
+			description: isString(description) ? description : `${this.unsent} ${FAILED_ADVICE}`,
+		});
 	}
 
 	/** Adds the index of this item to the message of an error that stops the workflow, if there are several items. */
@@ -207,6 +216,12 @@ const EMPTY_ITEM_ADVICE =
 
 /** The paths of the ID fields, also of those in collections, last field first. */
 const idPaths = (fields: INodeProperties[]): string[][] =>
+const FAILED_ADVICE =
+	'Correct the expression, or leave items that it cannot take out before, with a Filter node.';
+
+/** The maximum number of fields of an item that an error names. */
+const MAX_FIELDS = 5;
+
 	fields
 		.flatMap((field) => {
 			if (isIdField(field)) return [[field.name]];

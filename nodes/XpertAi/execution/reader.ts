@@ -70,7 +70,7 @@ export class Reader {
 		readonly node: INode,
 		protected readonly fields: INodeProperties[],
 		private readonly resolveInN8n: (name: string, initial: NodeParameterValueType) => unknown,
-		private readonly unsent: string,
+		protected readonly unsent: string,
 		readonly index?: number,
 		readonly suffix = '',
 	) {}
