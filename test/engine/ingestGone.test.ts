@@ -282,10 +282,36 @@ describe('when no document that came was known', () => {
 			'Nothing was disabled: none of 4 known documents is in this run, whose keys differ from those before',
 		);
 		expect(error?.description).toMatch(
-			/^All that came is stored\. Before, for example: [a-d], [a-d], [a-d]; now: new\/a, /,
+			/^All that came is stored beside the documents of before: both are found\. Before, for example: [a-d], [a-d], [a-d]; now: new\/a, /,
 		);
 		expect(disabled()).toEqual([]);
 		expect(found()).toBe('abcd');
+	});
+
+	it.each([
+		['are still made otherwise', OTHER_KEYS, 'a.md', ['a', 'new/a']],
+		['are corrected', {}, 'a.md', ['new/a', 'a']],
+	])(
+		'the next run says the same while keys %s, and advises no more than one run',
+		async (_, parameters, name, [old, now]) => {
+			await night('abcd');
+			await night('abcd', { parameters: OTHER_KEYS });
+			const { error } = await night('abcd', { parameters });
+			expect(error?.message).toMatch(
+				/^Nothing was disabled: 4 of 8 documents are missing from this run/,
+			);
+			expect(error?.description).toContain(
+				`"${name}" is missing under the key "${old}", and came under "${now}": keys are made otherwise than before, and what came is stored twice. Correct "Document Key" if it is wrong now. If it is right now, set "Stop If More Than (%) Are Gone" to 50 for one run, which disables the copies under the old keys.`,
+			);
+		},
+	);
+
+	it('the next run does not mean documents whose names occur more than once', async () => {
+		const parameters = { name: 'readme', documentKey: '={{ $json.name }}' };
+		await night('abcd', { parameters });
+		const { error } = await night('aefgh', { parameters });
+		expect(error?.description).not.toContain('made otherwise');
+		expect(error?.description).toContain('Missing are for example');
 	});
 
 	it('Document: Disable takes the old ones out, after which runs go on', async () => {

@@ -1,18 +1,24 @@
-import { compact, difference, partition, pick, sortBy } from 'lodash';
+import { compact, difference, groupBy, mapValues, partition, pick, pickBy, sortBy } from 'lodash';
 
 import { isFilled } from '../../../execution/givenValues';
+import { quoted } from '../../../execution/issueText';
+import type { Item } from '../../../execution/item';
 import { outermostMode } from '../../../execution/n8nExecution';
-import type { SourceMemory } from '../../../ingest/memory';
+import type { DocumentNameAndKey, SourceMemory } from '../../../ingest/memory';
 import { fetchStatuses, processingState, type ProcessingStatus } from '../../../ingest/statuses';
 import { switchDocuments } from '../../../ingest/switchDocuments';
 import type { Failure } from '../../../transport/failure';
 import { failureMessage } from '../../../transport/failureText';
+import type { SourceContents } from './sourceContents';
 import { SourceRun } from './sourceRun';
 import type { Submission } from './submission';
 import { asHint, counted } from './textHelpers';
 
 /** Maximum number of documents that a message names as examples. */
 const MAX_EXAMPLES = 3;
+
+/** Maximum number of missing documents whose names are compared with those of this run. */
+const MAX_COMPARED = 100;
 
 /**
  * n8n execution modes in which the node disables missing documents. In a manual execution or a retry, items may be
@@ -62,7 +68,7 @@ export async function disableMissing(sourceRun: SourceRun): Promise<void> {
 		return await reportOtherKeys(sourceRun, memory, missing);
 	if (!dryRun && !mayDisableInExecution(submission))
 		return addScheduledRunHint(submission, memory, { missing, toDisable, isTooMany });
-	if (isTooMany) return await reportTooMany(submission, memory, missing);
+	if (isTooMany) return await reportTooMany(sourceRun, memory, missing);
 	// Forgets what was switched by hand, and what the server does not list.
 	const toForget = dryRun ? [] : difference(unseen, toDisable);
 	for (const id of toForget) memory.known.remove(id);
@@ -152,7 +158,7 @@ function addScheduledRunHint(
 
 /** Records the error that more documents are missing than `maxGonePercent` allows. In a dry run, adds a hint. */
 async function reportTooMany(
-	submission: Submission,
+	{ contents, submission }: SourceRun,
 	memory: SourceMemory,
 	missing: string[],
 ): Promise<void> {
@@ -165,14 +171,49 @@ async function reportTooMany(
 			`The next run would fail: ${tooMany}.`,
 			otherNodeAdvice(submission, 'them'),
 		);
+	const otherKeys = await otherKeysText(contents, memory, missing);
 	const examples = await examplesOf(missing, memory, 'name');
 	const percent = percentage(missing.length, memory.knownCountBefore);
 	const error = first.operationError(
 		`Nothing was disabled: ${tooMany}`,
-		`${allStoredSentence(submission)}Missing are for example ${examples}. ${otherNodeAdvice(submission, 'them')} If they are really gone from the source, set ${label} to ${percent} for one run.`,
+		otherKeys
+			? `${allStoredSentence(submission)}${otherKeys} Correct "${first.labelOf(keyFieldOf(first))}" if it is wrong now. If it is right now, set ${label} to ${percent} for one run, which disables the copies under the old keys.`
+			: `${allStoredSentence(submission)}Missing are for example ${examples}. ${otherNodeAdvice(submission, 'them')} If they are really gone from the source, set ${label} to ${percent} for one run.`,
 	);
 	submission.addSourceError(error);
 }
+
+/** The name of the parameter for the keys of documents. */
+const keyFieldOf = ({ node }: Item) =>
+	node.parameters.documentKeyField ? 'documentKeyField' : 'documentKey';
+
+/**
+ * Looks for missing documents whose names came in this run under other keys. If that holds for most of them, the keys are
+ * probably made otherwise than before, so each document is stored twice. Compares only names that occur once.
+ *
+ * @returns a sentence with an example; undefined if it does not hold
+ */
+async function otherKeysText(
+	{ reports }: SourceContents,
+	{ names }: SourceMemory,
+	missing: string[],
+): Promise<string | undefined> {
+	const compared = missing.slice(0, MAX_COMPARED);
+	const known = [...(await names.of(compared)).values()];
+	const [missingKeys, keysNow] = [known, [...reports.values()]].map(keysByUniqueName);
+	const both = Object.keys(missingKeys ?? {}).filter((name) => keysNow?.[name] !== undefined);
+	const [name = ''] = both;
+	if (both.length * 2 <= compared.length) return undefined;
+	const [before, now] = [missingKeys, keysNow].map((keys) => quoted(keys?.[name]));
+	return `${quoted(name)} is missing under the key ${before}, and came under ${now}: keys are made otherwise than before, and what came is stored twice.`;
+}
+
+/** The key of each name that only one document has. */
+const keysByUniqueName = (documents: DocumentNameAndKey[]) =>
+	mapValues(
+		pickBy(groupBy(documents, 'name'), (same) => same.length === 1),
+		([one]) => one?.key,
+	);
 
 /** The Submit node behind Find Changes must keep the same source, so there only another Find Changes is meant. */
 function otherNodeAdvice({ first, isFindChanges }: Submission, what: string): string {
@@ -208,12 +249,12 @@ async function reportOtherKeys(
 	const { first, settings } = submission;
 	const known = counted(memory.knownCountBefore, 'known document');
 	const finding = `none of ${known} is in this run, whose keys differ from those before`;
-	const field = first.node.parameters.documentKeyField ? 'documentKeyField' : 'documentKey';
+	const field = keyFieldOf(first);
 	const look = isFilled(first.node, field)
-		? `Compare "${first.labelOf(field)}" here and in the other node of this source`
+		? `Compare "${first.labelOf(field)}" here, and in the other node of this source if there is one`
 		: `"${first.labelOf(field)}" is empty, so names, paths, addresses or own IDs are the keys: compare them`;
 	const whereToLook = `${otherNodeAdvice(submission, 'the others')} ${look}`;
-	const newKeys = `If the keys are meant to be new, Document: Disable takes the old documents out, by their old keys and the same "${first.labelOf('sourceName')}".`;
+	const newKeys = `Correct it if it is wrong now. If the keys are meant to be new, Document: Disable takes the old documents out, by their old keys and the same "${first.labelOf('sourceName')}".`;
 	if (settings.dryRun)
 		return submission.addHint(`The next run would fail: ${finding}.`, `${whereToLook}. ${newKeys}`);
 	if (!mayDisableInExecution(submission))
@@ -227,7 +268,7 @@ async function reportOtherKeys(
 	const examples = [`Before, for example: ${before}`, now.length > 0 && `now: ${now.join(', ')}`];
 	const error = first.operationError(
 		`Nothing was disabled: ${finding}`,
-		`${allStoredSentence(submission)}${compact(examples).join('; ')}. ${whereToLook}, with the keys of earlier runs. ${newKeys}`,
+		`${submission.isFindChanges ? '' : 'All that came is stored beside the documents of before: both are found. '}${compact(examples).join('; ')}. ${whereToLook}, with the keys of earlier runs. ${newKeys}`,
 	);
 	submission.addSourceError(error);
 }
