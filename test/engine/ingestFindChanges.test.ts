@@ -138,6 +138,15 @@ describe('Find Changes', () => {
 		);
 	});
 
+	it('says when nothing of the source is remembered, and once it is, nothing', async () => {
+		const said =
+			'Nothing of this source is remembered, so each document counts as new. If it was sent before, check "Knowledgebase", "Source Name" and "Shard".';
+		expect(hintsOf(await find('ab'))).toEqual(['Documents: 2 new.', said]);
+		await store('ab');
+		expect(hintsOf(await find('abc'))).toEqual(['Documents: 1 new, 2 unchanged.']);
+		expect(hintsOf(await find('ab', { sourceName: 'drvie' }))).toContain(said);
+	});
+
 	it('keeps sources apart by their names, item by item', async () => {
 		const ofTenant = { sourceName: '={{ $json.name[0] > "a" ? "other" : "drive" }}' };
 		await store('ab', {}, ofTenant);
@@ -266,7 +275,7 @@ describe('What Is Gone: Disable It', () => {
 			'Nothing was disabled: none of 4 known documents is in this run, whose keys differ from those before',
 		);
 		expect(error?.description).toMatch(
-			/^Before, for example: [a-d], [a-d], [a-d]; now: drive\/a, drive\/b, drive\/c\. If another Find Changes lists the others, give each one, and the Submit behind it, a "Source Name" of its own\. Compare "Document Key" here and in the other node of this source, with the keys of earlier runs\. If the keys are meant to be new, Document: Disable takes the old documents out, by their old keys and the same "Source Name"\./,
+			/^Before, for example: [a-d], [a-d], [a-d]; now: drive\/a, drive\/b, drive\/c\. If another Find Changes lists the others, give each one, and the Submit behind it, a "Source Name" of its own\. Compare "Document Key" here, and in the other node of this source if there is one, with the keys of earlier runs\. Correct it if it is wrong now\. If the keys are meant to be new, Document: Disable takes the old documents out, by their old keys and the same "Source Name"\./,
 		);
 		expect(error?.description).not.toContain('100');
 		expect(found()).toBe('abcd');
@@ -286,7 +295,7 @@ describe('What Is Gone: Disable It', () => {
 		expect(result.error).toBeUndefined();
 		expect(hintsOf(result).slice(1)).toEqual([
 			`${begin}: none of 4 known documents is in this run, whose keys differ from those before.`,
-			'If another Find Changes lists the others, give each one, and the Submit behind it, a "Source Name" of its own. Compare "Document Key" here and in the other node of this source. If the keys are meant to be new, Document: Disable takes the old documents out, by their old keys and the same "Source Name".',
+			'If another Find Changes lists the others, give each one, and the Submit behind it, a "Source Name" of its own. Compare "Document Key" here, and in the other node of this source if there is one. Correct it if it is wrong now. If the keys are meant to be new, Document: Disable takes the old documents out, by their old keys and the same "Source Name".',
 		]);
 		expect(found()).toBe('abcd');
 	});

@@ -20,6 +20,9 @@ import { asHint } from './textHelpers';
 /** Number of documents in the first batch. A small batch is processed soon, and shows early if all documents fail. */
 const FIRST_BATCH = 10;
 
+const NOTHING_REMEMBERED =
+	'Nothing of this source is remembered, so each document counts as new. If it was sent before, check "Knowledgebase", "Source Name" and "Shard".';
+
 const OTHER_RUN_SENDS = 'Not sent: another run of this source is at work';
 
 /**
@@ -157,6 +160,7 @@ export class SourceRun {
 		const memory = this.newMemory();
 		this.memory = memory;
 		if (submission.settings.remembers) await memory.open('to read');
+		if (memory.isNew) submission.addSourceHints(this.source.sourceName, [NOTHING_REMEMBERED]);
 		// The memory could not be read. The queue is empty after this, so the loop below gets no documents.
 		if (memory.sendFailure) this.failQueuedItems(memory.sendFailure);
 		const { holder } = memory;
