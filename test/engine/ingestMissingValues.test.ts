@@ -174,7 +174,7 @@ describe('a version', () => {
 	const field = (documentVersion: string) => ({ documentSettings: { documentVersion } });
 
 	const missing = (count: number, meaning = 'Until you correct it, content is compared.') =>
-		`${count} document${count === 1 ? ' was' : 's were'} without a version: "Document Version" gave nothing. ${meaning}`;
+		`${count} document${count === 1 ? ' was' : 's were'} without a version: "Document Version" gave none that counts. ${meaning}`;
 
 	it.each<[string, string, IDataObject]>([
 		['a text made of nothing', '={{ String($json.md5) }}', {}],
@@ -218,7 +218,7 @@ describe('a version', () => {
 		const result = await run([record('a', '2026-01-31T00:00:00.000Z'), record('b', 'null')]);
 		expect(column(result.items, 'outcome')).toEqual(['unchanged', 'unchanged']);
 		expect(hintsOf(result)).toContain(
-			'1 document was without a version: "Version Field" gave nothing. Until you correct it, content is compared.',
+			'1 document was without a version: "Version Field" gave none that counts. Until you correct it, content is compared.',
 		);
 	});
 
@@ -232,7 +232,7 @@ describe('a version', () => {
 		const items = [1, 2, 3].map((id) => ({ ...json, id }));
 		const result = await find(version, items);
 		expect(result.items).toHaveLength(3);
-		expect(hintsOf(result)).toContain(missing(3, 'Until you correct it, such items always pass.'));
+		expect(hintsOf(result)).toContain(missing(3, 'They pass until you correct it.'));
 	});
 
 	const FIXED =

@@ -102,7 +102,7 @@ describe('a value for the filter of a tool', () => {
 		expect(output).toContain(MISSING);
 		expect(filter).toEqual({ status: 'notSearched', hitCount: 0, reason: MISSING });
 		expect(hints).toEqual([
-			`A search found nothing: ${MISSING} Give it in "Values for Filters" (Key without "human."), and ask anew.`,
+			`A search failed: ${MISSING} Give it in "Values for Filters" (Key without "human."), and ask anew.`,
 		]);
 	});
 
@@ -135,7 +135,7 @@ describe('a value for the filter of a tool', () => {
 		const assistant = putTool(fixture.sandbox, { fixed: condition(...filter) });
 		const { filter: report, hints } = await asks(assistant, department(content));
 		const reason = String((report as { reason?: string }).reason);
-		expect(hints).toEqual([`A search found nothing: ${reason} ${advice}`]);
+		expect(hints).toEqual([`A search failed: ${reason} ${advice}`]);
 	});
 
 	it('is the same where the message is answered again', async () => {
@@ -223,7 +223,7 @@ describe('values that do not count', () => {
 		const { filter, hints } = await asks(assistant, department('HR'));
 		expect(filter).toEqual({ status: 'applied', hitCount: 0 });
 		expect(hints).toEqual([
-			'A filtered search found no passage: check "Values for Filters", and the metadata of the documents.',
+			'A filtered search found no passage: compare "Values for Filters" with the metadata of the documents, capitals included.',
 		]);
 	});
 

@@ -275,7 +275,7 @@ describe('a conversation that is chosen by itself', () => {
 		const { json, hints } = await chat(session, 'one');
 		expect(json?.output).toEqual(seen(1));
 		expect(hints.map(({ message }) => message)).toEqual([
-			'The chat message has no sessionId: each begins a new conversation. Have the page send one, or choose "With a Key".',
+			'The chat message has no sessionId: each message begins a new conversation. Have the page send one, or set "Conversation" to "With a Key", with a key that tells visitors apart.',
 		]);
 	});
 

@@ -240,7 +240,7 @@ describe('the commonest mistakes', () => {
 			'an empty message',
 			() => saying({ message: '={{ $json.nothing }}' }),
 			'"Message" is empty: its expression gave nothing for this item',
-			`${NOT_SENT} Correct the expression. To read from a node further back, name that node`,
+			`${NOT_SENT} Correct the expression, or leave such items out before, with a Filter node. To read from a node further back, name that node`,
 		],
 		[
 			'a message of blanks',
@@ -295,7 +295,7 @@ describe('the commonest mistakes', () => {
 				{ items: [{ json: { channel: 'mail' } }] },
 			],
 			'"Conversation Key" lacks a part: {{ $json.user }} gave nothing for this item',
-			`${NOT_SENT} {{ $json.user }} gave no value. Correct the expression, or leave such items out before.`,
+			`${NOT_SENT} The item has channel. Correct the expression, or leave such items out before, with a Filter node.`,
 		],
 		[
 			'"undefined" as a key',

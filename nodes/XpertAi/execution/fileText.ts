@@ -80,7 +80,7 @@ export class FileDecoder {
 }
 
 const ENCODING_ADVICE =
-	'Save it as UTF-8, or name its encoding in its MIME type, as in text/plain; charset=windows-1252';
+	'Save it as UTF-8, or name its encoding in its MIME type (for Files, in Document Settings), as in text/plain; charset=windows-1252';
 
 /** Receives a text, piece by piece. */
 interface TextSink {

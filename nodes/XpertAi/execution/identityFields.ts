@@ -24,7 +24,7 @@ import {
 import { LOST_DIGITS_ISSUE, convertToType } from './fieldSchemas';
 import { emptyExpressionIssue, givenFor, isBlank, isFilled, emptyValueName } from './givenValues';
 import { quoted } from './issueText';
-import type { Reader } from './reader';
+import { EMPTY_EXPRESSION_ADVICE, type Reader } from './reader';
 
 /** An item whose expressions are evaluated at its `place`. */
 type ItemReader = Reader & { place: Place };
@@ -81,9 +81,11 @@ export function throwMissingPart(
 	item: ItemReader,
 	field: string,
 	missing: MissingPart,
-	howToCorrect = MISSING_PART_ADVICE,
+	howToCorrect = EMPTY_EXPRESSION_ADVICE,
 ): never {
-	const advice = item.emptyItemAdvice ?? `${shownCode(missing)} gave no value. ${howToCorrect}`;
+	const advice =
+		item.emptyItemAdvice ??
+		(hasLostDigits(missing.gave) ? LOST_DIGITS_ADVICE : `${item.fieldsInWords}${howToCorrect}`);
 	const issue = missingPartIssue(missing);
 	const error = attempt(() => item.throwIssue({ field, issue, advice }));
 	missingPartErrors.add(error as object);
@@ -107,8 +109,8 @@ function missingPartIssue(missing: MissingPart): string {
 const shownCode = ({ code }: MissingPart): string =>
 	`{{ ${code.length > 80 ? `${code.slice(0, 80)}…` : code} }}`;
 
-const MISSING_PART_ADVICE =
-	"Correct the expression, or leave such items out before. To read from a node further back, name that node: {{ $('Name of the Node').item.json.nameOfTheField }}";
+const LOST_DIGITS_ADVICE =
+	'Have the node before give it as text: here its last digits are lost already, and toString() does not bring them back.';
 
 /* Keys and names */
 

@@ -113,7 +113,9 @@ export const valueAt = (value: unknown, path: JsonPath): unknown =>
 
 /** Formats a value for a message, in at most 80 characters. */
 export function quoted(value: unknown): string {
-	const text = typeof value === 'object' ? stringified(value) : String(value);
+	// The JSON text of an invalid date is `null`.
+	const json = value === null ? 'null' : stringified(value)?.replace(/^null$/, 'an invalid date');
+	const text = typeof value === 'object' ? json : String(value);
 	const shown = typeof value === 'string' ? `"${value.toWellFormed()}"` : text;
 	return truncate(shown ?? 'a value that has no JSON', { length: 80 });
 }

@@ -179,6 +179,12 @@ export class Item extends Reader {
 		return isEmpty(json) && isEmpty(binary) ? EMPTY_ITEM_ADVICE : undefined;
 	}
 
+	override get fieldsInWords(): string {
+		const names = Object.keys(this.input.json);
+		if (names.length === 0) return '';
+		return `The item has ${names.slice(0, MAX_FIELDS).join(', ')}${names.length > MAX_FIELDS ? ', …' : ''}. `;
+	}
+
 	/**
 	 * Checks that this item and the first item have the same credential data.
 	 *
@@ -210,18 +216,18 @@ export class Item extends Reader {
 	}
 }
 
-/** If the node before has "Always Output Data" and no output, n8n runs this node with one empty item. */
-const EMPTY_ITEM_ADVICE =
-	'The item itself is empty: the node before found nothing and has "Always Output Data" switched on, or is a manual trigger. Look at the output of that node, and have it give the data, or no item.';
-
-/** The paths of the ID fields, also of those in collections, last field first. */
-const idPaths = (fields: INodeProperties[]): string[][] =>
 const FAILED_ADVICE =
 	'Correct the expression, or leave items that it cannot take out before, with a Filter node.';
 
 /** The maximum number of fields of an item that an error names. */
 const MAX_FIELDS = 5;
 
+/** If the node before has "Always Output Data" and no output, n8n runs this node with one empty item. */
+const EMPTY_ITEM_ADVICE =
+	'The item itself is empty: the node before found nothing and has "Always Output Data" switched on, or is a manual trigger. Look at the output of that node, and have it give the data, or no item.';
+
+/** The paths of the ID fields, also of those in collections, last field first. */
+const idPaths = (fields: INodeProperties[]): string[][] =>
 	fields
 		.flatMap((field) => {
 			if (isIdField(field)) return [[field.name]];

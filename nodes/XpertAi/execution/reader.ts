@@ -111,6 +111,11 @@ export class Reader {
 		return undefined;
 	}
 
+	/** A sentence with the names of the item's fields. Empty here; `Item` overrides it. */
+	get fieldsInWords(): string {
+		return '';
+	}
+
 	/**
 	 * Throws an error about an empty parameter, but only if the parameter is an expression.
 	 *
@@ -119,7 +124,7 @@ export class Reader {
 	throwEmptyIfExpression(name: string, result: unknown): void {
 		if (!isExpression(givenFor(this.node, name))) return;
 		const advice = isNothing(result)
-			? (this.emptyItemAdvice ?? EMPTY_EXPRESSION_ADVICE)
+			? (this.emptyItemAdvice ?? `${this.fieldsInWords}${EMPTY_EXPRESSION_ADVICE}`)
 			: BLANK_ADVICE;
 		this.throwFieldIssue(name, emptyExpressionIssue(result), undefined, advice);
 	}
@@ -317,8 +322,8 @@ const FIXED_EXPRESSION = {
 };
 
 /** How to correct an expression with an empty result. Often, an approval or form node has replaced `$json`. */
-const EMPTY_EXPRESSION_ADVICE =
-	"Correct the expression. To read from a node further back, name that node: {{ $('Name of the Node').item.json.nameOfTheField }}";
+export const EMPTY_EXPRESSION_ADVICE =
+	"Correct the expression, or leave such items out before, with a Filter node. To read from a node further back, name that node: {{ $('Name of the Node').item.json.nameOfTheField }}";
 
 const ID_ADVICE = 'Paste the ID, or the address of its own page: a name is no ID.';
 

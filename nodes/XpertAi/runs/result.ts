@@ -143,7 +143,7 @@ export const executionStoppedResult = (failure?: Failure): UnsuccessfulResult =>
  */
 export const NOTHING_TO_DECIDE = failed(
 	'Nothing on this thread waits for a decision',
-	'Only a run that comes out with the status "interrupted" can be decided, and only once.',
+	'Check "Thread": it takes the threadId of a run that came out as "interrupted". Such a run can be decided once; a later message ends the wait, too.',
 );
 
 /** Returns the result of a decision or a retry on a thread without any run. */

@@ -15,7 +15,7 @@ const KIND_ADVICE: Record<FailureKind, string> = {
 	redirect: 'Enter the address the server points to as the Base URL of the credential.',
 	unsuccessful: '',
 	unreadable:
-		'Enter the address of an Xpert AI server as Base URL in the credential, not that of a page, and look at proxies on the way. The server may have done the work.',
+		'Enter the address of an Xpert AI server as Base URL in the credential, not that of a page, and look at proxies and sign-in pages on the way. What was asked for may have been done.',
 	status: '',
 };
 

@@ -52,7 +52,7 @@ describe('the text of a binary field', () => {
 		['of an unknown encoding', CP1252, 'text/plain; charset=klingon', 'KLINGON'],
 	])('is refused where it is %s', async (_, bytes, mimeType, encoding) => {
 		await expect(textOf(bytes, mimeType)).rejects.toThrow(
-			`"Input Binary Field" names "data", whose file is not text in ${encoding}. Save it as UTF-8, or name its encoding in its MIME type, as in text/plain; charset=windows-1252`,
+			`"Input Binary Field" names "data", whose file is not text in ${encoding}. Save it as UTF-8, or name its encoding in its MIME type (for Files, in Document Settings), as in text/plain; charset=windows-1252`,
 		);
 	});
 });

@@ -68,7 +68,9 @@ describe('a key', () => {
 
 	it('that lacks a part says which one and how to go on', () => {
 		expect(refusal('={{ $json.a }}', { b: 1 })).toMatchObject({
-			description: expect.stringContaining('{{ $json.a }} gave no value. Correct the expression'),
+			description: expect.stringContaining(
+				'The item has b. Correct the expression, or leave such items out',
+			),
 		});
 		expect(refusal('={{ $json.a }}')).toMatchObject({
 			description: expect.stringContaining('The item itself is empty'),

@@ -116,7 +116,10 @@ export function addVersionHints(
 ): void {
 	const label = submission.first.labelOf(name);
 	const versionless = sumBy(sourceRuns, 'reader.versionless');
-	submission.addCountedHint(versionless, `without a version: "${label}" gave nothing. ${meaning}`);
+	submission.addCountedHint(
+		versionless,
+		`without a version: "${label}" gave none that counts. ${meaning}`,
+	);
 	const [version = '', ...others] = uniq(sourceRuns.flatMap(({ reader }) => [...reader.versions]));
 	const count = sumBy(sourceRuns, 'reader.versioned');
 	const isShared = count > 1 && others.length === 0 && versionless === 0;

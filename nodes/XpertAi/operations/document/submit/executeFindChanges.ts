@@ -21,7 +21,7 @@ import { SourceRun } from './sourceRun';
 import { type InputDocument, readOrRejectWithKey } from './sources/inputDocument';
 import { Submission } from './submission';
 
-const THEY_PASS = 'Until you correct it, such items always pass.';
+const THEY_PASS = 'They pass until you correct it.';
 
 const findChangesSettingsSchema = z.object({
 	whatIsGone: z.enum(['keep', 'disable']),

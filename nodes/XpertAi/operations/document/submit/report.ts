@@ -14,6 +14,7 @@ import {
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import type { ItemError } from '../../../execution/apiError';
+import { isFilled } from '../../../execution/givenValues';
 import { type OutputFormat, rawOutput } from '../../../execution/outputs';
 import { errorToReport, processingAdvice } from './documentErrors';
 import { type DocumentReport, OUTCOMES, PLANS } from './outcomes';
@@ -166,15 +167,18 @@ function unusedColumnsHint({ first, tally }: Submission): string | undefined {
 }
 
 /** Hints about documents that a later document of the run replaces. */
-function replacedHints({ tally }: Submission): string[] {
+function replacedHints({ first, tally }: Submission): string[] {
 	const { count: replaced, names } = tally.replaced;
 	if (replaced === 0) return [];
+	const hasKeyField = ['json', 'records'].includes(String(first.node.parameters.source));
+	const field = hasKeyField ? 'documentKeyField' : 'documentKey';
+	const isKeyed = hasKeyField || isFilled(first.node, field);
 	const documents = counted(replaced, 'document has', 'documents have');
 	const them = replaced === 1 ? 'it' : 'them';
 	const hint = `${documents} the key or ID of a later one, which replaces ${them}: ${names.join(', ')}`;
 	return [
 		asHint(hint),
-		'To keep them all, give each a key of its own (Document Key, Key Field): a path, address or row ID, not a title.',
+		`${isKeyed ? '' : 'Without a key, the name or address is the key. '}To keep all, give each its own "${first.labelOf(field)}": a path, address or row ID, not a title.`,
 	];
 }
 

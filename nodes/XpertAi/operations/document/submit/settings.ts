@@ -4,6 +4,7 @@ import { type AnyZodObject, z } from 'zod';
 
 import type { FieldValues } from '../../../execution/fields';
 import { findPath } from '../../../execution/givenValues';
+import { quoted } from '../../../execution/issueText';
 import type { Item } from '../../../execution/item';
 import type { OutputFormat } from '../../../execution/outputs';
 import { Reader } from '../../../execution/reader';
@@ -62,7 +63,14 @@ export function sameSettingsCheck(first: Item, schema: AnyZodObject): (item: Ite
 	return (item) => {
 		const settings = read(item);
 		const different = findKey(settingsOfFirst, (value, name) => value !== settings[name]);
-		if (different !== undefined) item.throwFieldIssue(different, 'must be the same for all items');
+		if (different === undefined) return;
+		const [here, before] = [settings[different], settingsOfFirst[different]].map(quoted);
+		item.throwFieldIssue(
+			different,
+			`must be the same for all items, but is ${here} here and ${before} in the first one`,
+			undefined,
+			'Split the items before, with one node behind each branch.',
+		);
 	};
 }
 

@@ -123,7 +123,7 @@ function newConversationHints(allAsked: Asked[]): string[] {
 /** Why each message began a new conversation, although "Conversation" is "Of This Chat". */
 const NO_CHAT_HINTS = {
 	session:
-		'The chat message has no sessionId: each begins a new conversation. Have the page send one, or choose "With a Key".',
+		'The chat message has no sessionId: each message begins a new conversation. Have the page send one, or set "Conversation" to "With a Key", with a key that tells visitors apart.',
 	chat: '"Conversation" is "Of This Chat", and no Chat Trigger started this execution, or this is a loop: each message begins a new conversation. If that is meant, choose "New"; otherwise "With a Key".',
 };
 

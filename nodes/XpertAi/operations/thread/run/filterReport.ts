@@ -79,14 +79,14 @@ function searchReport({ id, data }: Part): FilterReport | undefined {
 export function filterHint(filter: FilterReport | undefined) {
 	if (filter?.reason !== undefined) {
 		const { reason } = filter;
-		return compact(['A search found nothing:', sanitize(reason), filterAdvice(reason)]).join(' ');
+		return compact(['A search failed:', sanitize(reason), filterAdvice(reason)]).join(' ');
 	}
 	if (filter?.status === 'applied' && filter.hitCount === 0) return NO_HITS_HINT;
 	return filter && FILTER_HINTS[filter.status];
 }
 
 const NO_HITS_HINT =
-	'A filtered search found no passage: check "Values for Filters", and the metadata of the documents.';
+	'A filtered search found no passage: compare "Values for Filters" with the metadata of the documents, capitals included.';
 
 /** What to do about a search that failed because of its filter. Returns `undefined` for other reasons. */
 export const filterAdvice = (reason = '') =>
