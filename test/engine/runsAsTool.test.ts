@@ -93,6 +93,7 @@ describe('a failure of the node as a tool of an agent', () => {
 	const broken = { assistantId: byId(BROKEN_ASSISTANT_ID) };
 	const FAILED = /^The run failed: No model for "broken"$/;
 	const EMPTY = /^"Conversation Key" is empty: its expression gave nothing for this item/;
+	const ALONE = new RegExp(`${EMPTY.source}.*\\. A tool that is tested alone has no chat: `);
 	const KNOWLEDGEBASE = /"Knowledgebase"/;
 	const noKey = ask({ threadSource: 'key', conversationKey: NOTHING });
 	const noMessage = ask({ operation: 'start', message: NOTHING });
@@ -107,6 +108,7 @@ describe('a failure of the node as a tool of an agent', () => {
 		['On Error: Continue', ask(broken), FAILED, { onError: 'continueRegularOutput' }],
 		['an error output', ask(broken), FAILED, { onError: 'continueErrorOutput' }],
 		['a key that is missing', noKey, EMPTY],
+		['the session of no chat', { ...noKey, conversationKey: '={{ $json.sessionId }}' }, ALONE],
 		['Start Run', noMessage, /"Message"/],
 		['Get Run', nobodys, /was not found$/],
 		['a knowledgebase', noneToGet, KNOWLEDGEBASE],

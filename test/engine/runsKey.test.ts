@@ -250,7 +250,7 @@ describe('a conversation that is chosen by itself', () => {
 	});
 
 	const OUTSIDE =
-		'"Conversation" is "Of This Chat", and no Chat Trigger started this execution, or this is a loop: each message begins a new conversation. If that is meant, choose "New"; otherwise "With a Key".';
+		'"Conversation" is "Of This Chat", and this execution has no chat, or this node is in Loop Over Items: each message begins a new conversation. If that is meant, choose "New"; otherwise "With a Key".';
 
 	it.each<[string, Circumstances, string[]]>([
 		['behind another trigger', { trigger: 'n8n-nodes-base.webhook' }, [OUTSIDE]],

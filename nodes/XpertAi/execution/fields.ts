@@ -179,7 +179,7 @@ export const simplifyFields: INodeProperties[] = [
 		{
 			simplified: { name: 'Simplified', description: 'What a model needs, in few words' },
 			raw: { name: 'Raw', description: 'All that the server answers' },
-			selected: { name: 'Selected Fields', description: 'The fields that you name, of either' },
+			selected: { name: 'Selected Fields', description: 'Only the fields that you name' },
 		},
 		{ displayOptions: { show: IF_TOOL } },
 	),

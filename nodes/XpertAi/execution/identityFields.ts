@@ -24,6 +24,7 @@ import {
 import { LOST_DIGITS_ISSUE, convertToType } from './fieldSchemas';
 import { emptyExpressionIssue, givenFor, isBlank, isFilled, emptyValueName } from './givenValues';
 import { quoted } from './issueText';
+import { isTool } from './n8nExecution';
 import { EMPTY_EXPRESSION_ADVICE, type Reader } from './reader';
 
 /** An item whose expressions are evaluated at its `place`. */
@@ -178,9 +179,22 @@ export const sourceNameAndShard = (item: ItemReader) => ({
 		: '',
 });
 
-/** Reads the key of a conversation. Visitors with the same key share a conversation, so each part must be there. */
-export const conversationKeyOf = (item: ItemReader): string =>
-	keyOf(item, 'conversationKey', { everyPart: true, isShared: true });
+/**
+ * Reads the key of a conversation. Visitors with the same key share a conversation, so each part must be there.
+ *
+ * @throws NodeOperationError if a part of the key is missing, or the key is not valid
+ */
+export function conversationKeyOf(item: ItemReader): string {
+	try {
+		return keyOf(item, 'conversationKey', { everyPart: true, isShared: true });
+	} catch (caught) {
+		// The output of a tool shows the message of an error alone. n8n gives a tool that is tested alone no chat.
+		if (isMissingPartError(caught) && caught instanceof Error && isTool(item.place.context))
+			caught.message +=
+				'. A tool that is tested alone has no chat: give the expression another value for the test';
+		throw caught;
+	}
+}
 
 /* Optional fields that select records */
 

@@ -72,7 +72,11 @@ const recordSettings: INodeProperties[] = [
 		placeholder: 'e.g. Dept/Sales',
 	}),
 	jsonField('metadata', 'Metadata', 'What to keep with the document, and what filters look for'),
-	typedRowsField('metadataRows', 'Metadata Rows', 'The same as Metadata, row by row'),
+	typedRowsField(
+		'metadataRows',
+		'Metadata Rows',
+		'Keys and values one by one, in place of JSON in Metadata',
+	),
 	textField('mimeType', 'MIME Type', 'Kind of the content, where the name does not tell it', {
 		placeholder: 'e.g. text/plain',
 	}),
@@ -143,7 +147,7 @@ export const DOCUMENTS_FROM = {
 	fields: {
 		name: 'Fields',
 		description:
-			'Each item has the fields of a record. Of a text in it, nothing is found: use Text.',
+			'Each item is a record of fields, such as File URL. For a text, use Text: here it is not found.',
 	},
 	records: { name: 'File of Records', description: 'Each item: a file of JSON lines or an array' },
 	files: { name: 'Files', description: 'Each item is a file: PDF, Word, Markdown, tables, others' },
@@ -204,7 +208,7 @@ const mode = choiceField(
 		mirror: {
 			name: 'Mirror the Source (Disable What Is Gone)',
 			description:
-				'All of it, on a schedule: what was deleted is disabled, in no answer. Not behind Find Changes.',
+				'For the whole source. Disables what was deleted, but not in runs by hand. Not behind Find Changes.',
 			// The hint is on this choice, because n8n rejects a `builderHint` on the field `mode`.
 			builderHint: {
 				propertyHint: 'For schedules that bring the whole source; "changed" if they bring a part.',
@@ -243,7 +247,7 @@ export const dryRun = addedSwitch(
 export const maxGonePercent = numberField(
 	'maxGonePercent',
 	'Stop If More Than (%) Are Gone',
-	'The run then fails and disables none. With 0, none may be missing.',
+	'20 if not added. The run then fails and disables none. Fewer than 10, and than half, may always be gone, but for 0.',
 	{ typeOptions: { minValue: 0, maxValue: 100 }, default: 20 },
 );
 

@@ -124,7 +124,7 @@ function newConversationHints(allAsked: Asked[]): string[] {
 const NO_CHAT_HINTS = {
 	session:
 		'The chat message has no sessionId: each message begins a new conversation. Have the page send one, or set "Conversation" to "With a Key", with a key that tells visitors apart.',
-	chat: '"Conversation" is "Of This Chat", and no Chat Trigger started this execution, or this is a loop: each message begins a new conversation. If that is meant, choose "New"; otherwise "With a Key".',
+	chat: '"Conversation" is "Of This Chat", and this execution has no chat, or this node is in Loop Over Items: each message begins a new conversation. If that is meant, choose "New"; otherwise "With a Key".',
 };
 
 /** Shows the failure of an item in its chat. If the error stops the workflow, n8n itself shows the error. */

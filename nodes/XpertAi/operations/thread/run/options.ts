@@ -61,7 +61,7 @@ const deliveryOptions: INodeProperties[] = [
 	addedSwitch(
 		'failuresAsReplies',
 		'Failures as Replies',
-		'Whether the reason of a failed run becomes its output, and the workflow goes on. In an AI agent, on if not added.',
+		'Whether the reason of a failed run becomes its output, and the workflow goes on. On in AI agents, unless switched off.',
 	),
 ];
 

@@ -18,7 +18,7 @@ function stateHints(runs: IDataObject[]): string[] {
 	const wordless = runs.filter(hasEmptyAnswer).length;
 	return compact([
 		waiting > 0 &&
-			`Runs that wait for a person: ${waiting}. Branch on "status", show "interrupt" to the person, and go on with Thread: Decide.`,
+			`Runs that wait for a person: ${waiting}. Branch on "status", show the person {{ $json.interrupt.toJsonString() }}, and go on with Thread: Decide.`,
 		waiting > 0 && THREAD_BEHIND_FORM,
 		ended > 0 &&
 			`Messages that ended a wait for a person: ${ended}. What was asked is in "discarded".`,
