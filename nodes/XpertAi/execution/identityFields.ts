@@ -76,18 +76,18 @@ export const isMissingPartError = (error: unknown): boolean =>
 /**
  * Throws an error about a part that is missing.
  *
- * @param howToCorrect the advice for an item that is not empty
+ * @param texts `howToCorrect`: the advice for an item that is not empty. `issueAddition`: what the message says in addition
  */
 export function throwMissingPart(
 	item: ItemReader,
 	field: string,
 	missing: MissingPart,
-	howToCorrect = EMPTY_EXPRESSION_ADVICE,
+	{ howToCorrect = EMPTY_EXPRESSION_ADVICE, issueAddition = '' } = {},
 ): never {
 	const advice =
 		item.emptyItemAdvice ??
 		(hasLostDigits(missing.gave) ? LOST_DIGITS_ADVICE : `${item.fieldsInWords}${howToCorrect}`);
-	const issue = missingPartIssue(missing);
+	const issue = `${missingPartIssue(missing)}${issueAddition}`;
 	const error = attempt(() => item.throwIssue({ field, issue, advice }));
 	missingPartErrors.add(error as object);
 	throw error as Error;
@@ -116,6 +116,8 @@ const LOST_DIGITS_ADVICE =
 /* Keys and names */
 
 interface KeyOptions extends IdentityOptions {
+	/** What the message about a missing part says in addition. */
+	issueAddition?: string;
 	/** Whether equal keys share a record. Then a key that contains a word such as `undefined` is rejected. */
 	isShared?: boolean;
 }
@@ -128,16 +130,24 @@ interface KeyOptions extends IdentityOptions {
 export function keyOf(item: ItemReader, name: string, options: KeyOptions = {}): string {
 	const found = textOrMissing(item, name, options);
 	const field = `"${item.labelOf(name)}"`;
-	const text = found instanceof MissingPart ? throwMissingText(item, name, found) : found;
+	const text =
+		found instanceof MissingPart
+			? throwMissingText(item, name, found, options.issueAddition)
+			: found;
 	if (text.trim() === '') item.throwEmptyIfExpression(name, text);
 	return checkedKey(item, text, field, options);
 }
 
 /** Throws an error about a missing part of a text. */
-function throwMissingText(item: ItemReader, name: string, missing: MissingPart): never {
+function throwMissingText(
+	item: ItemReader,
+	name: string,
+	missing: MissingPart,
+	issueAddition?: string,
+): never {
 	// An object or an invalid date is no text: `asText` throws, and its error tells the type.
 	if (missing.isAlone && isObject(missing.gave)) item.asText(name, missing.gave);
-	return throwMissingPart(item, `"${item.labelOf(name)}"`, missing);
+	return throwMissingPart(item, `"${item.labelOf(name)}"`, missing, { issueAddition });
 }
 
 /**
@@ -185,16 +195,13 @@ export const sourceNameAndShard = (item: ItemReader) => ({
  * @throws NodeOperationError if a part of the key is missing, or the key is not valid
  */
 export function conversationKeyOf(item: ItemReader): string {
-	try {
-		return keyOf(item, 'conversationKey', { everyPart: true, isShared: true });
-	} catch (caught) {
-		// The output of a tool shows the message of an error alone. n8n gives a tool that is tested alone no chat.
-		if (isMissingPartError(caught) && caught instanceof Error && isTool(item.place.context))
-			caught.message +=
-				'. A tool that is tested alone has no chat: give the expression another value for the test';
-		throw caught;
-	}
+	const issueAddition = isTool(item.place.context) ? NO_CHAT_IN_TEST : '';
+	return keyOf(item, 'conversationKey', { everyPart: true, isShared: true, issueAddition });
 }
+
+/** The output of a tool shows only the message of an error, so this is no advice. */
+const NO_CHAT_IN_TEST =
+	'. A tool that is tested alone has no chat: give the expression another value for the test';
 
 /* Optional fields that select records */
 
@@ -216,7 +223,7 @@ export function throwIfPartMissing(item: ItemReader, name: string, options: Iden
 	});
 	if (!(value instanceof MissingPart)) return;
 	if (value.isAlone && /^\$fromAI\b/i.test(value.code) && isBlank(value.gave)) return;
-	throwMissingPart(item, `"${item.labelOf(name)}"`, value, OTHERS_ADVICE);
+	throwMissingPart(item, `"${item.labelOf(name)}"`, value, { howToCorrect: OTHERS_ADVICE });
 }
 
 const OTHERS_ADVICE =
