@@ -136,14 +136,15 @@ async function waitForSettledResult(
 
 /**
  * Takes the parts of an answer from the stored message, if the answer has sources. The stored message also has the
- * parts from before a decision, so the sources keep their numbers. Returns the result unchanged if it has no sources,
- * or if the stored text differs.
+ * parts from before a decision, so the sources keep their numbers. Returns the result unchanged if it has no sources, if
+ * no stored message is found, or if the stored text differs.
  */
 async function withStoredParts(run: RunClient, result: RunResult): Promise<RunResult> {
 	if (!('parts' in result) || sourcesOf(result.parts).list().length === 0) return result;
 	const { message } = await findAnswer(run, await readRunConversation(run), run.runId);
+	if (!message) return result;
 	const stored = new RunEvents(run.runId);
-	stored.addContent(message?.content);
+	stored.addContent(message.content);
 	return stored.output === result.output ? { ...result, parts: stored.parts } : result;
 }
 

@@ -98,3 +98,27 @@ it('an answer to a decision whose stream is new has the parts from before the de
 	const sources = sourcesOf('parts' in result ? result.parts : []).list(new Set());
 	expect(sources.map(({ chunkId }) => chunkId)).toEqual(['a', 'b']);
 });
+
+it('an empty answer to a decision keeps its parts where no stored message is found', async () => {
+	const chunks = [{ documentId: 'd', chunkId: 'b', documentName: 'a.md' }];
+	const data = { type: 'tool', status: 'success', output: JSON.stringify({ chunks }) };
+	const search = { type: 'component', id: 's', data };
+	const events = [
+		{ type: 'event', event: 'on_conversation_start', data: { id: 'c' } },
+		{ type: 'message', data: search },
+		{ type: 'event', event: 'on_conversation_end', data: { status: 'idle' } },
+		{ type: 'complete' },
+	];
+	const send = parsing(({ path, stream }) => {
+		streamEvents(stream, events);
+		if (stream) return success('');
+		if (path.endsWith('/runs/r')) return success({ ...RUN, status: 'success' });
+		return path.includes('messages') ? success({ items: [] }) : listed(mine('c'));
+	});
+	const clock = virtualTime();
+	const client = withDeadline({ send, clock, deadline: clock.now() + 60 * SECOND });
+	const run = { ...client, threadId: 't', runId: 'r', facts: {} };
+	const result = await waitForRunResult(run, { decidedTasks: [{ id: '1' }] });
+	expect(result).toMatchObject({ status: 'completed', output: '' });
+	expect('parts' in result && sourcesOf(result.parts).list()).toHaveLength(1);
+});
