@@ -88,7 +88,7 @@ export const triesOf = ({ known }: Memory, change: Change): number =>
 interface PollOutcome {
 	/** The changes that the user selected. */
 	wanted: Change[];
-	/** The changes that need no further poll. */
+	/** The changes that need no further poll, also those that the user did not select. */
 	handled: Change[];
 	/** The changes that the next poll tries again. */
 	postponed: Change[];

@@ -44,7 +44,7 @@ const record = z.custom<IDataObject>(isJsonObject);
 const searchAnswer = z
 	.object({ items: z.array(record.catch({})), total: z.number() })
 	.transform(({ items }) => items.map((one) => ({ ...conversationChange.parse(one), record: one })))
-	// Another API may answer with other `items`. If there are any, at least one must have an ID and a time.
+	// Another API may answer with other `items`. So a list that is not empty must have an item with an ID and a time.
 	.refine(
 		(changes) => changes.length === 0 || validTimes(changes.filter(({ id }) => id)).length > 0,
 		'it holds no list of conversations',
@@ -89,7 +89,7 @@ function eventOfStatus(status: unknown, open: OpenTasks): ConversationEvent | un
 	if (status === 'error') return 'failed';
 	if (status !== 'interrupted') return undefined;
 	if (waitsForPerson(open)) return 'waiting';
-	return open.hasOnlyLeftOvers && !open.error ? 'answered' : 'cancelled';
+	return open.hasOnlyLeftOverTasks && !open.error ? 'answered' : 'cancelled';
 }
 
 /** The open tasks of a conversation, and the error text of the last run. */

@@ -6,7 +6,7 @@ import type { IdentityOptions } from '../payloads/identity';
 import { expressionValueByParts, type Place, expressionValue } from './expressions';
 import { findPath, isLocator } from './givenValues';
 
-/** Fields that a read of their collection leaves out if it contains an expression. They are read on their own. */
+/** Fields that are left out of a collection that contains an expression. They are read on their own. */
 const FIELDS_READ_ALONE = ['documentSettings.documentVersion', 'options.shard'];
 
 /**

@@ -154,7 +154,10 @@ export class Reader {
 		if (!fixed) return;
 		// A resource mapper stores its columns under the key `value`. The n8n panel does not show this key.
 		const path = [...name.split('.'), ...fixed].filter((part) => part !== 'value');
-		this.throwIssue({ field: fieldLabel(path, { fields: this.fields }), ...FIXED_EXPRESSION });
+		this.throwIssue({
+			field: fieldLabel(path, { fields: this.fields }),
+			...EXPRESSION_IN_FIXED_ISSUE,
+		});
 	}
 
 	/**
@@ -316,7 +319,7 @@ const BLANK_ADVICE = 'Leave such items out before, with a Filter node, or correc
 
 const TOO_DEEP_ISSUE = 'is nested too deeply or too long to be sent';
 
-const FIXED_EXPRESSION = {
+const EXPRESSION_IN_FIXED_ISSUE = {
 	issue: 'is Fixed and holds an expression: switch it to Expression',
 	advice: 'Fixed and Expression stand above the field.',
 };

@@ -9,9 +9,7 @@ const MAX_HELD_BYTES = 8 * 1024 * 1024;
 
 export interface CompareOptions {
 	fingerprints: SourceMemory['known'];
-	/**
-	 * Fetches processing statuses. The keys are IDs in lower case. A document that is not on the server has no entry.
-	 */
+	/** Fetches processing statuses, by ID in lower case. A document that is not on the server has no status. */
 	statusesOf: (ids: string[]) => Promise<FetchedStatuses>;
 	/** Whether documents must be processed. If false, storing is enough. */
 	mustBeProcessed: boolean;
@@ -53,12 +51,12 @@ export async function* compareDocuments<Report>(
 	const comparing = new Comparing<Report>(options);
 	for await (const group of documents) {
 		for (const document of group) {
-			if (comparing.mustCompareHeld(document)) await comparing.compareHeld();
+			if (comparing.mustCompareHeldBack(document)) await comparing.compareHeldBack();
 			comparing.compare(document);
 		}
 		yield comparing.takeCompared();
 	}
-	await comparing.compareHeld();
+	await comparing.compareHeldBack();
 	yield comparing.takeCompared();
 }
 
@@ -67,7 +65,7 @@ class Comparing<Report> {
 	private compared: Array<Compared<Report>> = [];
 	/** Documents whose content is unchanged, by ID in lower case. Their statuses are not checked yet. */
 	private readonly held = new Map<string, ReadyDocument<Report>>();
-	private heldBytes = 0;
+	private heldBackBytes = 0;
 
 	constructor(private readonly options: CompareOptions) {}
 
@@ -76,16 +74,16 @@ class Comparing<Report> {
 		return this.compared.splice(0);
 	}
 
-	/** Whether `compareHeld` must be called before a document is compared. */
-	mustCompareHeld({ id }: ReadyDocument<Report>): boolean {
-		const { held, heldBytes } = this;
-		if (held.size >= IDS_PER_ADDRESS || heldBytes >= MAX_HELD_BYTES) return true;
+	/** Whether `compareHeldBack` must be called before a document is compared. */
+	mustCompareHeldBack({ id }: ReadyDocument<Report>): boolean {
+		const { held, heldBackBytes } = this;
+		if (held.size >= IDS_PER_ADDRESS || heldBackBytes >= MAX_HELD_BYTES) return true;
 		// Documents with the same ID are compared one after the other, because a comparison changes the memory.
 		return held.has(id.toLowerCase());
 	}
 
 	/**
-	 * Compares a document with the memory. Holds an unchanged document for `compareHeld`, unless its record disables it.
+	 * Compares a document with the memory. Holds an unchanged document for `compareHeldBack`, unless its record disables it.
 	 * Marks the content of a changed document as unknown.
 	 */
 	compare(document: ReadyDocument<Report>): void {
@@ -94,7 +92,7 @@ class Comparing<Report> {
 		// The server clears the status of a document that is disabled by its record, so this status is not checked.
 		if (standing === 'unchanged' && !document.record.disabled) {
 			held.set(document.id.toLowerCase(), document);
-			this.heldBytes += document.bytes;
+			this.heldBackBytes += document.bytes;
 			return;
 		}
 		if (standing === 'changed') options.fingerprints.markUnknown(document.id);
@@ -102,7 +100,7 @@ class Comparing<Report> {
 	}
 
 	/** Compares the held documents with their statuses, because a user may have deleted or disabled them. */
-	async compareHeld(): Promise<void> {
+	async compareHeldBack(): Promise<void> {
 		const { held, options } = this;
 		if (held.size === 0) return;
 		const { fingerprints, mustBeProcessed, statusesOf } = options;
@@ -118,7 +116,7 @@ class Comparing<Report> {
 			}
 		}
 		held.clear();
-		this.heldBytes = 0;
+		this.heldBackBytes = 0;
 	}
 }
 

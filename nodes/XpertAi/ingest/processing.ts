@@ -186,7 +186,8 @@ export class Processing {
 	private reportNotStarted(ids: string[]): void {
 		const { failure, hasNoRoute } = this;
 		this.allStarted &&= ids.length === 0;
-		if (failure) for (const id of ids) this.report(id, { state: 'none', failure, hasNoRoute });
+		if (failure)
+			for (const id of ids) this.report(id, { state: 'none', startFailure: failure, hasNoRoute });
 	}
 
 	/** Starts documents. The server answers with the documents that it has queued. */

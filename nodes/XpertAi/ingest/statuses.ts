@@ -40,7 +40,7 @@ export interface LastState {
 	/** Whether the server has no route for processing. */
 	hasNoRoute?: boolean;
 	/** Why the processing could not be started. */
-	failure?: Failure;
+	startFailure?: Failure;
 }
 
 /** Returns the state and the sanitized message of a status. */
@@ -59,11 +59,11 @@ const STUCK_REASON =
 
 /** Explains why assistants cannot find a stored document. Returns `undefined` if there is nothing to explain. */
 export function unfindableReason(end: LastState): string | undefined {
-	const { state, processMsg, failure, hasNoRoute, isStuck } = end;
+	const { state, processMsg, startFailure, hasNoRoute, isStuck } = end;
 	// Without a route for processing, the server processes documents when it stores them.
 	if (hasNoRoute) return undefined;
-	if (failure)
-		return `The document is stored, but its processing could not be started. ${failureMessage(failure)}`;
+	if (startFailure)
+		return `The document is stored, but its processing could not be started. ${failureMessage(startFailure)}`;
 	const reason = isStuck ? STUCK_REASON : UNFINDABLE_REASONS[state];
 	return reason && `The document ${reason}${processMsg ? `: ${processMsg}` : ''}`;
 }

@@ -2,7 +2,7 @@ import { isDate, isEmpty, isObject } from 'lodash';
 import { DateTime } from 'luxon';
 
 import { hasLoneSurrogate, LONE_SURROGATE_ISSUE } from './loneSurrogates';
-import { partsOf, type Template, type TemplatePart } from './template';
+import { partsOf, type Template, type CodePart } from './template';
 
 /**
  * Options for values that identify something (keys, source names, versions, folders, addresses, filter values), and for
@@ -47,7 +47,7 @@ export function identityValue(
 	// The expression is one part and nothing else. `isAlone` also allows signs around the part.
 	const isWhole = template.kind === 'part';
 	const isAlone = parts.length === 1 && !/[\p{L}\p{N}]/u.test(fixedText(template));
-	const isMissing = (part: TemplatePart, value: unknown): boolean => {
+	const isMissing = (part: CodePart, value: unknown): boolean => {
 		if (isWhole && takesObjects && isCollection(value)) return everyPart && isEmpty(value);
 		if (!isScalar(value)) return true;
 		// The schema of the field checks a number that is the whole expression.
@@ -158,13 +158,14 @@ export const missingValueWordIn = (text: string): string | undefined =>
  * does not count, e.g. in the file name `null-safety.md`.
  */
 function writesMissingWord(
-	{ isPath, reads }: TemplatePart,
+	{ isPath, reads }: CodePart,
 	value: unknown,
 	evaluate: (expression: string) => unknown,
 ): boolean {
 	if (isPath || typeof value !== 'string') return false;
 	const words = value.match(EVERY_MISSING_WORD);
 	if (!words) return false;
+	// A path can give a list, e.g. in `$json.tags.join()`. Then each entry counts.
 	const data = reads.flatMap((path) => evaluate(`{{ ${path} }}`));
 	const texts = data.filter((one) => typeof one === 'string').map((one) => one.toLowerCase());
 	const isInData = (word: string) => texts.some((text) => text.includes(word.toLowerCase()));

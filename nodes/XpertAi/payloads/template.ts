@@ -3,7 +3,7 @@ import { get } from 'lodash';
 import { pathEnd } from './codePath';
 
 /** A piece of code inside of an expression. `identityValue` has n8n evaluate each part separately. */
-export interface TemplatePart {
+export interface CodePart {
 	kind: 'part';
 	/** The JavaScript code, without braces. */
 	code: string;
@@ -30,7 +30,7 @@ export interface Fixed {
  */
 export type Template =
 	| Fixed
-	| TemplatePart
+	| CodePart
 	| { kind: 'number'; value: number }
 	| { kind: 'sum' | 'literal' | 'joined'; pieces: Template[] };
 
@@ -50,7 +50,7 @@ export function parseTemplate(expression: string): Template {
 }
 
 /** Returns all parts of an expression, first to last. */
-export function partsOf(template: Template): TemplatePart[] {
+export function partsOf(template: Template): CodePart[] {
 	if (template.kind === 'part') return [template];
 	return 'pieces' in template ? template.pieces.flatMap(partsOf) : [];
 }

@@ -60,8 +60,9 @@ export class BlockingRunWatch {
 	}
 
 	/**
-	 * The milliseconds since the last event of the run. If the server of the run was killed, no more events arrive, but the
-	 * record of the run stays `running`. While a model thinks, its run looks the same.
+	 * Returns the milliseconds since this watch last received an event, or since it began. If the server of the run was
+	 * killed, no more events arrive, but the record of the run stays `running`. While a model thinks, its run looks the
+	 * same.
 	 */
 	silentMs(): number {
 		return this.run.clock.now() - this.lastEventAt;

@@ -29,9 +29,9 @@ export function waitsForSecondDecision(result: RunResult, decidedTasks?: unknown
  *
  * @param result the result of the run after the decision
  * @param decidedTasks the tasks that waited for the decision; undefined for a message or a retry
- * @returns the given result; after a rejection, with `rejected` and an empty `output`. A failed result if the decision
- * took no effect, or if the thread cannot be read. Returns the result of a message, a retry and a run without completion
- * unchanged.
+ * @returns a failed result if the decision took no effect, or if the thread cannot be read; after a rejection, the given
+ * result with `rejected` and an empty `output`; otherwise the given result, e.g. of a message, a retry, or a run that is
+ * not completed
  */
 export async function checkDecision(
 	run: Run,

@@ -21,7 +21,7 @@ import {
 	hasAnswer,
 	resultFromEvents,
 	cancelledOnServerResult,
-	runFailed,
+	runFailedResult,
 	type Running,
 	type RunState,
 	WITHOUT_ANSWER,
@@ -86,8 +86,9 @@ async function readEndedRun(
 	// If the run has another owner, the server hides the conversation, but not the stream.
 	const replayed = message ? undefined : await replayEndedRun(run);
 	if (replayed) return resultFromEvents(replayed);
-	if (status === 'timeout') return runFailed(message?.error ?? TOOK_TOO_LONG);
-	if (status !== 'success') return runFailed(message?.error ?? (await errorOfLastRun(run, facts)));
+	if (status === 'timeout') return runFailedResult(message?.error ?? TOOK_TOO_LONG);
+	if (status !== 'success')
+		return runFailedResult(message?.error ?? (await errorOfLastRun(run, facts)));
 	return message ? await readCompletedRun(run, message.content) : WITHOUT_ANSWER;
 }
 
@@ -143,10 +144,10 @@ async function readInterruptedRun(run: RunClient, facts: ConversationFacts): Pro
  * Returns the state of an `interrupted` run as its stream shows it. Somebody may have cancelled the run after its end, and
  * the stream still shows the original result.
  *
- * @param run a run that does not certainly wait for a person
+ * @param run a run that is not known to wait for a person
  * @param options `hasOverlap`: whether another run overlapped this run. `mayChange`: whether a later read may show that
  * the run waits
- * @returns undefined if the stream does not show what became of the run
+ * @returns undefined if the stream does not show what became of the run; `SETTLING` instead if `mayChange` is true
  */
 async function stateFromStream(
 	run: RunClient,

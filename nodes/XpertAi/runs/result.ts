@@ -88,8 +88,8 @@ export const failureIn = (state: RunState): Failure | undefined =>
 
 /** Returns the result of an ended run from its events. */
 export function resultFromEvents(events: RunEvents): RunResult {
-	const { status, error, tasks, agentStatus, hasOnlyLeftOvers } = events.end;
-	if (status === 'error') return runFailed(error);
+	const { status, error, tasks, agentStatus, hasOnlyLeftOverTasks } = events.end;
+	if (status === 'error') return runFailedResult(error);
 	const completed = completedFrom(events);
 	// `status` is that of the conversation, which another run on the thread can change. So look at both.
 	const isInterrupted = status === 'interrupted' || agentStatus === 'interrupted';
@@ -97,7 +97,7 @@ export function resultFromEvents(events: RunEvents): RunResult {
 	if (waitsForPerson(events.end)) return { ...completed, status: 'interrupted', interrupt: tasks };
 	// A completed run gets the status "interrupted" if another run on the thread is cancelled. So the run is completed
 	// if its agent succeeded, or if there is no error and all tasks are left over from the other run.
-	const isCompleted = agentStatus === 'success' || (hasOnlyLeftOvers && !error);
+	const isCompleted = agentStatus === 'success' || (hasOnlyLeftOverTasks && !error);
 	return isCompleted ? completed : cancelledOnServerResult(error);
 }
 
@@ -118,7 +118,7 @@ export function failed(reason: string, advice?: string): UnsuccessfulResult {
 }
 
 /** Returns the result of a failed run, with the server's reason. */
-export const runFailed = (error?: string | null) =>
+export const runFailedResult = (error?: string | null) =>
 	failed(`The run failed: ${error || 'the server gave no reason'}`);
 
 /** Returns the result of a run that somebody cancelled on the server. Its status is `failed`, not `cancelled`. */
@@ -161,7 +161,7 @@ export const busyResult = (blocking?: RunRecord) =>
  * Returns the result if another run was active on the thread until the deadline.
  *
  * @param blocking the other run, if known
- * @param silentMs milliseconds since the last event of the other run
+ * @param silentMs milliseconds without an event of the other run while the node watched it
  * @param cancelledRun ID of a silent run that the node cancelled
  */
 export function busyAtDeadlineResult(

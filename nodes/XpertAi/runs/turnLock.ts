@@ -269,6 +269,7 @@ async function deleteWithExclusiveRight(
 		if ([403, 405].includes(failure.status ?? 0)) recordMissingLocks(support, clock);
 		// A proxy answers 404 while its server is down. So one 404 does not show that the route is missing.
 		if (failure.status === 404) countRejection(support, 'deletion', clock);
+		if (!maySupportLocks(support, clock)) return false;
 		// `isUnchanged` waits before it reads the record, so this loop needs no pause of its own.
 		if (!(await isUnchanged(client, record, failure, leftMs))) return false;
 	}

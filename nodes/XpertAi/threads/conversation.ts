@@ -30,7 +30,7 @@ export interface ConversationFacts {
 	/** The last run's tasks that wait for a person. */
 	tasks: unknown[];
 	/** Whether the conversation has tasks, but all are leftovers of a cancelled run (see `waitingTasksIn`). */
-	hasOnlyLeftOvers?: boolean;
+	hasOnlyLeftOverTasks?: boolean;
 }
 
 /** The answer of the search for conversations (E5). */

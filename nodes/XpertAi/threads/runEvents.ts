@@ -71,7 +71,7 @@ export interface Listener {
 }
 
 /** Sorts event IDs by number, e.g. `1795616530693-9` before `1795616530693-10`. */
-const EVENT_ORDER = new Intl.Collator('en', { numeric: true });
+const EVENT_ID_COLLATOR = new Intl.Collator('en', { numeric: true });
 
 /** Collects the parts and the final status of a run. After a reconnect, ignores repeated events. */
 export class RunEvents {
@@ -83,7 +83,7 @@ export class RunEvents {
 	/** False if the stream lacks its beginning: the server drops the first events of a long stream. */
 	hasBeginning?: boolean;
 	/** How the run ended. `agentStatus` is more reliable than `status`, which another run can change. */
-	end: Pick<ConversationFacts, 'status' | 'error' | 'tasks' | 'hasOnlyLeftOvers'> & {
+	end: Pick<ConversationFacts, 'status' | 'error' | 'tasks' | 'hasOnlyLeftOverTasks'> & {
 		agentStatus?: string;
 	} = { tasks: [] };
 	usage?: ReturnType<typeof usageOf>;
@@ -121,7 +121,8 @@ export class RunEvents {
 		if (!event) return false;
 		// The IDs of unknown events may not be in the order of the others, so they have their own last ID.
 		const lastIdOfKind = isKnown(event) ? 'lastId' : 'lastUnknownId';
-		const hasNewId = id !== undefined && EVENT_ORDER.compare(id, this[lastIdOfKind] ?? '') > 0;
+		const hasNewId =
+			id !== undefined && EVENT_ID_COLLATOR.compare(id, this[lastIdOfKind] ?? '') > 0;
 		if (hasNewId) this[lastIdOfKind] = id;
 		if (!isKnown(event)) return hasNewId;
 		const isRepeated = id !== undefined && !hasNewId;
@@ -229,8 +230,8 @@ export class RunEvents {
 				} else merge(this.components.get(id ?? ''), { data: { status } });
 				break;
 			case 'on_conversation_end': {
-				const { tasks, hasOnlyLeftOvers } = waitingTasksIn(operation?.tasks);
-				Object.assign(this.end, { status, error, tasks, hasOnlyLeftOvers });
+				const { tasks, hasOnlyLeftOverTasks } = waitingTasksIn(operation?.tasks);
+				Object.assign(this.end, { status, error, tasks, hasOnlyLeftOverTasks });
 				this.addTaskCalls(tasks);
 			}
 		}

@@ -9,12 +9,12 @@ import { sanitize } from '../transport/sanitize';
  * (`test/recordings/one-key-cancel-ends-both.json`). Includes tasks without a `call`, e.g. tasks that wait for a second
  * decision after a change of the arguments (`test/recordings/decisions.json`).
  *
- * @returns the `tasks`, and `hasOnlyLeftOvers`: whether tasks were given, but all are leftovers
+ * @returns the `tasks`, and `hasOnlyLeftOverTasks`: whether tasks were given, but all are leftovers
  */
 export function waitingTasksIn(all: unknown[] = []) {
 	const isLeftOver = (task: unknown) => get(task, 'name') === '__start__' && mayBeLeftOver(task);
 	const [leftOver, tasks] = partition(all, isLeftOver);
-	return { tasks, hasOnlyLeftOvers: leftOver.length > 0 && tasks.length === 0 };
+	return { tasks, hasOnlyLeftOverTasks: leftOver.length > 0 && tasks.length === 0 };
 }
 
 /**

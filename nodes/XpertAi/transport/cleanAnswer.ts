@@ -12,7 +12,7 @@ const ERROR_TEXT_KEYS = /^(?:error|processMsg|embeddingRebuildError)$/;
  * The prefix of texts that the node stores in the `processMsg` of documents. These texts are not redacted, because the
  * node must read them unchanged.
  */
-export const OWN_NOTE_PREFIX = 'n8n-memory-';
+export const MEMORY_NOTE_PREFIX = 'n8n-memory-';
 
 /** Keys whose values belong to the user: `args` of a tool call, `metadata` of a document, and `value` of the store. */
 const USER_KEYS = /^(?:args|metadata|value)$/;
@@ -80,7 +80,7 @@ function placeOf(key: string, record: Record<string, unknown>, outer: FieldPlace
 /** Whether a text is an error text of the server or of a tool. A note of the node is not. */
 function isErrorText(key: string, text: string, place: FieldPlace): boolean {
 	if (place.isMetadata) return false;
-	return (place.hasErrorKey && !text.startsWith(OWN_NOTE_PREFIX)) || isToolError(key, text);
+	return (place.hasErrorKey && !text.startsWith(MEMORY_NOTE_PREFIX)) || isToolError(key, text);
 }
 
 /** Whether a field holds the call or the result of a tool, in a part of an answer or in a message on a thread. */

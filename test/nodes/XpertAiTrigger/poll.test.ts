@@ -67,7 +67,7 @@ const changeOn = (threadId?: string): ConversationChange => ({
 	assistantId: undefined,
 	error: undefined,
 	tasks: [],
-	hasOnlyLeftOvers: false,
+	hasOnlyLeftOverTasks: false,
 	record: {},
 });
 

@@ -166,8 +166,8 @@ export class Lease {
 	}
 
 	/**
-	 * Writes notes, and releases the lease with the same request. Writes nothing if this run does not hold the lease, or
-	 * if the execution was stopped.
+	 * Writes notes, and releases the lease with the same request. If the notes cannot be written, releases the lease without
+	 * them. Writes nothing if this run does not hold the lease, or if the execution was stopped.
 	 *
 	 * @throws NotesFailed if the notes were not written, e.g. because another run has just taken the lease
 	 */

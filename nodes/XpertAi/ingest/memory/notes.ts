@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 import { derivedId } from '../../payloads/ids';
 import type { Failure } from '../../transport/failure';
-import { OWN_NOTE_PREFIX } from '../../transport/cleanAnswer';
+import { MEMORY_NOTE_PREFIX } from '../../transport/cleanAnswer';
 import { type KnowledgebaseRoutes, documentListAnswer } from '../routes';
 import { fetchStatuses } from '../statuses';
 import { type FingerprintEntry, pack } from './fingerprints';
@@ -94,7 +94,7 @@ export interface NoteToWrite {
 	body?: Buffer;
 }
 
-/** The version of the format of notes. The text of a note begins with `OWN_NOTE_PREFIX`, followed by this version. */
+/** The version of the format of notes. The text of a note begins with `MEMORY_NOTE_PREFIX`, followed by this version. */
 const NOTE_VERSION = 1;
 
 /**
@@ -194,7 +194,7 @@ export class NotesOnServer {
 			id: this.idOf(name),
 			name: `n8n: ${name[1].replace('*', () => title)} (do not process)`,
 			disabled: true,
-			processMsg: `${OWN_NOTE_PREFIX}${NOTE_VERSION}:${checksum(text)}:${text}`,
+			processMsg: `${MEMORY_NOTE_PREFIX}${NOTE_VERSION}:${checksum(text)}:${text}`,
 		};
 	}
 
@@ -207,8 +207,8 @@ export class NotesOnServer {
 		// The server may list a note without a text. This note counts as missing.
 		if (text === undefined) return undefined;
 		const [prefix = '', sum, ...parts] = text.split(':');
-		const version = prefix.startsWith(OWN_NOTE_PREFIX)
-			? Number(prefix.slice(OWN_NOTE_PREFIX.length))
+		const version = prefix.startsWith(MEMORY_NOTE_PREFIX)
+			? Number(prefix.slice(MEMORY_NOTE_PREFIX.length))
 			: 0;
 		if (version > NOTE_VERSION) throw new NotesFailed(LATER_VERSION);
 		if (version !== NOTE_VERSION || sum !== checksum(parts.join(':'))) return 'damaged';

@@ -164,7 +164,7 @@ it.each([
 it('why the processing of a document could not be started is said', () => {
 	const flaw = unfindableReason({
 		state: 'none',
-		failure: failure({ kind: 'status', status: 403 }),
+		startFailure: failure({ kind: 'status', status: 403 }),
 	});
 	expect(flaw).toMatch(/could not be started\. This key may not do this/);
 });

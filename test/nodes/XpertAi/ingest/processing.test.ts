@@ -124,8 +124,8 @@ describe('starting the processing of documents', () => {
 		const accepted = starts.filter((ids) => !ids.includes('10'));
 		expect(running).toHaveLength(accepted.flat().length);
 		expect(said.size).toBe(200);
-		expect(said.get('10')).toEqual({ state: 'none', failure, hasNoRoute: false });
-		expect(said.get('199')).toEqual({ state: 'none', failure, hasNoRoute: false });
+		expect(said.get('10')).toEqual({ state: 'none', startFailure: failure, hasNoRoute: false });
+		expect(said.get('199')).toEqual({ state: 'none', startFailure: failure, hasNoRoute: false });
 	});
 });
 
@@ -142,7 +142,11 @@ describe('a server without a route to process', () => {
 		const { hasNoRoute, said } = await process(some(30), [], { queues });
 		expect(hasNoRoute).toBe(isMissing);
 		const failure = { status: 404 };
-		expect(said.get('29')).toMatchObject({ state: 'none', failure, hasNoRoute: isMissing });
+		expect(said.get('29')).toMatchObject({
+			state: 'none',
+			startFailure: failure,
+			hasNoRoute: isMissing,
+		});
 	});
 
 	it('is not one that lacks the route for statuses', async () => {
@@ -204,7 +208,7 @@ describe('documents that the server has not queued', () => {
 	])('cannot be told when the answer is %s', async (_, answer) => {
 		const { said, failure } = await process(['a'], [], { queues: () => answer });
 		expect(failure).toMatchObject({ kind: 'unreadable' });
-		expect(said.get('a')).toMatchObject({ state: 'none', failure: { kind: 'unreadable' } });
+		expect(said.get('a')).toMatchObject({ state: 'none', startFailure: { kind: 'unreadable' } });
 	});
 
 	it('are reported as not started when their statuses cannot be read', async () => {
@@ -214,7 +218,7 @@ describe('documents that the server has not queued', () => {
 		expect(failure).toMatchObject({ status: 503 });
 		expect(allStarted).toBe(false);
 		expect(said.get('a')).toEqual({ state: 'running' });
-		expect(said.get('b')).toMatchObject({ state: 'none', failure });
+		expect(said.get('b')).toMatchObject({ state: 'none', startFailure: failure });
 	});
 });
 
@@ -514,7 +518,7 @@ it('every document is reported once, whatever the server answers', async () => {
 					expect(words.filter(({ state }) => state === 'running')).toHaveLength(
 						unfinished + words.filter(({ isStuck }) => isStuck).length,
 					);
-				expect(words.filter((end) => end.failure && end.state !== 'none')).toEqual([]);
+				expect(words.filter((end) => end.startFailure && end.state !== 'none')).toEqual([]);
 			},
 		),
 	);

@@ -88,12 +88,12 @@ describe('resultFromEvents', () => {
 		],
 		[
 			'an interruption left over completes it',
-			{ status: 'interrupted', hasOnlyLeftOvers: true },
+			{ status: 'interrupted', hasOnlyLeftOverTasks: true },
 			{ status: 'completed', output: 'Hi' },
 		],
 		[
 			'an interruption left over with an error fails it',
-			{ status: 'interrupted', hasOnlyLeftOvers: true, error: 'By user' },
+			{ status: 'interrupted', hasOnlyLeftOverTasks: true, error: 'By user' },
 			{ status: 'failed' },
 		],
 	])('%s', (_, end, result) => expect(resultFromEvents(ended(end))).toMatchObject(result));

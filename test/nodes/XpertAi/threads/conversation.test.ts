@@ -37,7 +37,7 @@ describe('readConversation', () => {
 	])('reads %s', async (_, item, facts) => {
 		const { asking } = answering(listed({ threadId: 't', ...item }));
 		const ids = { conversationId: 'c', conversationIds: ['c'] };
-		const nothing = { tasks: [], hasOnlyLeftOvers: false };
+		const nothing = { tasks: [], hasOnlyLeftOverTasks: false };
 		expect(await readThreadConversation(asking, 't')).toEqual({ ...nothing, ...ids, ...facts });
 	});
 
@@ -112,19 +112,22 @@ describe('waitingTasksIn', () => {
 		expect(calls).toContain(undefined);
 		expect(calls.size).toBeGreaterThan(2);
 		for (const tasks of recorded)
-			expect(waitingTasksIn(tasks)).toEqual({ tasks, hasOnlyLeftOvers: false });
+			expect(waitingTasksIn(tasks)).toEqual({ tasks, hasOnlyLeftOverTasks: false });
 	});
 
 	it('drops the task that a cancelled run leaves over (recorded)', () => {
 		const [tasks = []] = recordedTasks('one-key-cancel-ends-both');
 		expect(fieldOfTasks('name', tasks)).toEqual(['__start__']);
-		expect(waitingTasksIn(tasks)).toEqual({ tasks: [], hasOnlyLeftOvers: true });
+		expect(waitingTasksIn(tasks)).toEqual({ tasks: [], hasOnlyLeftOverTasks: true });
 		const open = { name: 'mail', path: ['__pregel_push', 0] };
-		expect(waitingTasksIn([...tasks, open])).toEqual({ tasks: [open], hasOnlyLeftOvers: false });
+		expect(waitingTasksIn([...tasks, open])).toEqual({
+			tasks: [open],
+			hasOnlyLeftOverTasks: false,
+		});
 	});
 
 	it('has none without tasks', () =>
-		expect(waitingTasksIn(undefined)).toEqual({ tasks: [], hasOnlyLeftOvers: false }));
+		expect(waitingTasksIn(undefined)).toEqual({ tasks: [], hasOnlyLeftOverTasks: false }));
 
 	it.each([
 		['tasks wait for a person', [{}], undefined, true],

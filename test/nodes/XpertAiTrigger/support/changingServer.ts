@@ -20,7 +20,7 @@ export const answered = (id: string, at: number): ConversationChange => ({
 	assistantId: undefined,
 	error: undefined,
 	tasks: [],
-	hasOnlyLeftOvers: false,
+	hasOnlyLeftOverTasks: false,
 	record: {},
 });
 

@@ -128,7 +128,7 @@ async function disableInNameOrder(
 	if (failure) submission.addHint(notAllDisabledHint(failure));
 }
 
-/** A document that was enabled by hand has no status either, so it may still be found. */
+/** A document that was enabled again by hand looks like a disabled one: it has no status. So it may still be found. */
 const SWITCHED_BY_HAND =
 	'not disabled, though gone: switched by hand. If still found, Document: Disable takes it out.';
 
@@ -208,7 +208,7 @@ async function otherKeysText(
 	return `${quoted(name)} is missing under the key ${before}, and came under ${now}: keys are made otherwise than before, and what came is stored twice.`;
 }
 
-/** The key of each name that only one document has. */
+/** Returns the keys of documents by name, without the names that several documents have. */
 const keysByUniqueName = (documents: DocumentNameAndKey[]) =>
 	mapValues(
 		pickBy(groupBy(documents, 'name'), (same) => same.length === 1),

@@ -98,8 +98,8 @@ export function sourceDifference(item: Item): string | undefined {
 	if (hasPartner(own, linked)) return undefined;
 	const unpaired = linked.filter((other) => {
 		const linkedToOther = linkedNodes(context, other.name, isSubmit ? 'submit' : 'findChanges');
-		// `linkedToOther` has at least this node, unless n8n does not give its parameters. Then a partner of `other` may be
-		// unknown.
+		// The list has at least this node. If it is empty, n8n does not give the parameters of this node. Then a partner of
+		// `other` may be unknown.
 		return linkedToOther.length > 0 && !hasPartner(other, linkedToOther);
 	});
 	const closest = minBy(unpaired, (other) => differences(own, other).length);

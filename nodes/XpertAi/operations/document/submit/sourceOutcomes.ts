@@ -179,9 +179,9 @@ export class SourceOutcomes {
 	private handleProcessing(fact: Processed): void {
 		const { id, lastState } = fact;
 		const report = this.contents.reportOf(id);
-		// With `failure`, the processing could not be started. Then the memory keeps the content.
+		// With `startFailure`, the processing could not be started. Then the memory keeps the content.
 		const hasEndedUnprocessed =
-			lastState.state !== 'finish' && lastState.state !== 'running' && !lastState.failure;
+			lastState.state !== 'finish' && lastState.state !== 'running' && !lastState.startFailure;
 		// This run sends the document again (see `takeNotProcessed`), so its failure is not reported.
 		if (hasEndedUnprocessed && this.startedNow.has(id.toLowerCase()))
 			return this.memory?.known.forgetContent(id);

@@ -9,7 +9,11 @@ import { type Document, hashOf, readyDocument } from './readyDocument';
 import { keyNamespace } from './sourceIdentity';
 import type { SourceContents } from './sourceContents';
 import type { SourceOutcomes } from './sourceOutcomes';
-import { type InputDocument, keyByRejection, type ItemDocuments } from './sources/inputDocument';
+import {
+	type InputDocument,
+	documentKeyByError,
+	type ItemDocuments,
+} from './sources/inputDocument';
 import type { Submission } from './submission';
 import { addRowKeys } from './tally';
 
@@ -30,7 +34,7 @@ export class SourceReader {
 	versionless = 0;
 	/** Number of documents with a version. */
 	versioned = 0;
-	/** The different versions of the documents, at most two. */
+	/** The first two different versions: enough to tell whether all documents have the same one. */
 	readonly versions = new Set<string>();
 	private readonly place: Record<'knowledgebaseId' | 'idNamespace', string>;
 
@@ -175,7 +179,7 @@ export class SourceReader {
 
 	/** Records a document that could not be read. If its key is known, the document counts as present in the source. */
 	private handleUnread(item: Item, caught: unknown): void {
-		const key = isObject(caught) ? keyByRejection.get(caught) : undefined;
+		const key = isObject(caught) ? documentKeyByError.get(caught) : undefined;
 		if (key === undefined) this.contents.gaps += 1;
 		else this.contents.recordSeenAs(derivedId(this.place.idNamespace, key), 'unreadable');
 		this.submission.addFailedItem(item, caught);

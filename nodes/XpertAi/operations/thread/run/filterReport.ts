@@ -9,7 +9,7 @@ import { sanitize } from '../../../transport/sanitize';
 const STATUSES = ['not_applied', 'dynamic_fallback', 'unknown', 'applied', 'notSearched'] as const;
 
 /** The statuses of a filtered search. These are reported even if the message contained no values for filters. */
-const FILTERED = ['applied', 'dynamic_fallback'];
+const FILTERED_STATUSES = ['applied', 'dynamic_fallback'];
 
 /** The filter status and the hits of one search, or of all searches of a run. */
 export interface FilterReport {
@@ -45,7 +45,7 @@ const TOOL_ERROR = /^Error: (.*?)(?:\n Please fix your mistakes\.)?$/s;
 export function filterReport(parts: Part[], hasValues: boolean): FilterReport | undefined {
 	const searches = compact(parts.map(searchReport));
 	const reason = map(searches, 'reason').find(isString);
-	const isFiltered = searches.some((search) => FILTERED.includes(search.status));
+	const isFiltered = searches.some((search) => FILTERED_STATUSES.includes(search.status));
 	if (!hasValues && !isFiltered && reason === undefined) return undefined;
 	const found = map(searches, 'status');
 	const status = STATUSES.find((one) => found.includes(one)) ?? 'notSearched';

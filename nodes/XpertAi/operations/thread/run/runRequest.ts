@@ -125,7 +125,7 @@ export function runBodyOf(item: Item, kind: RunKind, reserved: string[] = []): R
 		[...reserved, ...reservedOfKind],
 	);
 	checkFilterValues(item, complete, fieldNames, optionValues?.filterValues);
-	// Throws if the body has no JSON text.
+	// Throws if the body cannot be written as JSON.
 	item.jsonText(complete, fieldNames);
 	return complete;
 }

@@ -29,18 +29,18 @@ export interface InputDocument {
 	file?: (digest?: Hash) => Promise<SourceFile>;
 	/** Whether the node removed U+0000 from the record. Not set if there is a file: see `SourceFile.hadNul`. */
 	hadNul?: boolean;
-	/** The columns of the item that the document does not use. Only set for Fields. */
+	/** The columns of the item that the document does not use. Only set if "Documents From" is "Fields". */
 	unusedColumns?: string[];
 }
 
 /** Maps the error of a rejected document to the document key. The key marks the document as present in the source. */
-export const keyByRejection = new WeakMap<object, string>();
+export const documentKeyByError = new WeakMap<object, string>();
 
 /** The documents of an item. A file of records gives groups, with an error for each unreadable record. */
 export type ItemDocuments = InputDocument[] | AsyncIterable<Array<InputDocument | ItemError>>;
 
 /**
- * Reads the documents of an item. If the item is rejected, records its key in `keyByRejection`, if the key is known.
+ * Reads the documents of an item. If the item is rejected, records its key in `documentKeyByError`, if the key is known.
  *
  * @throws NodeOperationError if the item is rejected
  */
@@ -59,9 +59,9 @@ export function readOrRejectWithKey(
 	}
 }
 
-/** Records the key of a rejected document in `keyByRejection`, if the key is known. Returns the same error. */
+/** Records the key of a rejected document in `documentKeyByError`, if the key is known. Returns the same error. */
 export function rejectedWithKey(key: unknown, error: ItemError): ItemError {
-	if (typeof key === 'string') keyByRejection.set(error, key);
+	if (typeof key === 'string') documentKeyByError.set(error, key);
 	return error;
 }
 

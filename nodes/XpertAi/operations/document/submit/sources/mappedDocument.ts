@@ -27,7 +27,7 @@ const fieldsNamed = memoize((names: string) =>
  *
  * @throws NodeOperationError if a value is not valid, or if the document has no content
  */
-export function readFields(item: Item): InputDocument {
+export function readMappedDocument(item: Item): InputDocument {
 	const { columns, fields, textColumn, unused: unusedColumns } = mappedColumns(item);
 	const hasKey = isFilled(item.node, 'documentKey');
 	const schema = groupSchema(fieldsNamed(Object.keys(fields).sort().join(' ')));

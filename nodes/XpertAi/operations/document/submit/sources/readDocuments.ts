@@ -9,7 +9,7 @@ import {
 import type { Item } from '../../../../execution/item';
 import { DOCUMENTS_FROM, type DocumentsFrom } from '../fields';
 import { readAddressDocument, stableAddress } from './addresses';
-import { readFields } from './mappedDocument';
+import { readMappedDocument } from './mappedDocument';
 import { pathOfFile, readFileDocument } from './files';
 import {
 	type InputDocument,
@@ -27,7 +27,7 @@ const READERS: Record<DocumentsFrom, (item: Item) => ItemDocuments> = {
 	text: (item) => readKeyed(item, readText, nameOfText, NAME_PARAMETER),
 	files: (item) => readKeyed(item, readFileDocument, pathOfFile, 'binaryPropertyName'),
 	addresses: (item) => readKeyed(item, readAddressDocument, stableAddress, 'url'),
-	fields: (item) => readKeyed(item, readFields),
+	fields: (item) => readKeyed(item, readMappedDocument),
 	json: readJsonDocuments,
 	records: readRecords,
 };
