@@ -210,6 +210,8 @@ describe('an expression that fails', () => {
 	it.each<[string, string, INodeParameters]>([
 		['a key', 'Document Key', { ...TEXTS, documentKey: BROKEN }],
 		['a text', 'Text', { ...TEXTS, text: BROKEN }],
+		['code that is none', 'Text', { ...TEXTS, text: '={{ $json.a. }}' }],
+		['a setting of the whole run', 'When Run Again', { ...TEXTS, mode: BROKEN }],
 	])('is told with its field: %s', async (_, label, parameters) => {
 		const { error } = await submit(parameters, { items: day });
 		expect(error?.message).toMatch(new RegExp(`^"${label}" cannot be evaluated: \\S`));

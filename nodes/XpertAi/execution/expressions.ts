@@ -76,11 +76,15 @@ function evaluateOncePerItem(place: Place, path: string, read: () => unknown): u
 	return known.get(path);
 }
 
+/** The path of the field whose expression caused an error. */
+export const fieldByError = new WeakMap<object, string>();
+
 /** Returns the result of `read`. In an error of n8n, sets the field that n8n shows to the user. */
 function withFieldInError(field: string, read: () => unknown): unknown {
 	// Wraps the value, because an expression can also return an error object.
 	const outcome = attempt(() => ({ value: read() }));
 	if (!isError(outcome)) return outcome.value;
+	fieldByError.set(outcome, field);
 	if ('context' in outcome && isObject(outcome.context)) set(outcome, 'context.parameter', field);
 	throw outcome;
 }

@@ -1,4 +1,14 @@
-import { attempt, get, isEmpty, isString, isUndefined, omitBy, pick, pickBy } from 'lodash';
+import {
+	attempt,
+	has,
+	isEmpty,
+	isString,
+	isUndefined,
+	omitBy,
+	pick,
+	pickBy,
+	truncate,
+} from 'lodash';
 import {
 	type IDataObject,
 	type IExecuteFunctions,
@@ -19,7 +29,7 @@ import {
 	type ItemError,
 	type NamedId,
 } from './apiError';
-import type { Place } from './expressions';
+import { fieldByError, type Place } from './expressions';
 import { idFromInput } from './fieldSchemas';
 import { isIdField } from './fields';
 import { fieldLabel } from './issueText';
@@ -123,15 +133,17 @@ export class Item extends Reader {
 			return caught;
 		}
 		const cause = caught instanceof Error ? caught : new Error(String(caught));
-		const field: unknown = get(cause, 'context.parameter');
+		const field = fieldByError.get(cause);
 		// n8n tells the field of an expression only in the folded details of its error.
-		if (!isString(field))
+		if (field === undefined)
 			return new NodeOperationError(this.node, cause, { itemIndex: this.index });
 		const { description } = cause as { description?: unknown };
+		// With a `descriptionKey`, the editor has a text of its own.
+		const hasOwnText = isString(description) || has(cause, 'context.descriptionKey');
 		return new NodeOperationError(this.node, cause, {
 			itemIndex: this.index,
-			message: `"${this.labelOf(field)}" cannot be evaluated: ${cause.message}`,
-			description: isString(description) ? description : `${this.unsent} ${FAILED_ADVICE}`,
+			message: `${fieldLabel(field.split('.'), { fields: this.fields })} cannot be evaluated: ${cause.message}`,
+			...(!hasOwnText && { description: `${this.unsent} ${FAILED_ADVICE}` }),
 		});
 	}
 
@@ -180,7 +192,7 @@ export class Item extends Reader {
 	}
 
 	override get fieldsInWords(): string {
-		const names = Object.keys(this.input.json);
+		const names = Object.keys(this.input.json).map((name) => truncate(name, { length: 40 }));
 		if (names.length === 0) return '';
 		return `The item has ${names.slice(0, MAX_FIELDS).join(', ')}${names.length > MAX_FIELDS ? ', …' : ''}. `;
 	}

@@ -1,4 +1,4 @@
-import { pick, reject } from 'lodash';
+import { has, isObject, pick, reject } from 'lodash';
 import {
 	type IDataObject,
 	type IExecuteFunctions,
@@ -10,6 +10,7 @@ import { z } from 'zod';
 
 import { isJsonObject } from '../payloads/json';
 import type { ItemError } from './apiError';
+import { fieldByError } from './expressions';
 import { splitList } from './fields';
 import { type Item, redactIds, runDetailsIn } from './item';
 import { addHints, isTool, isInStreamingChat } from './n8nExecution';
@@ -92,7 +93,10 @@ export function replyOrThrow(
 	const mayReply = item && !isStopped && isTool(context);
 	if (mayReply && item.resolve('options.failuresAsReplies', true) !== false)
 		return [item.output(failureAsReply(item.asError(caught)))];
-	throw isInStreamingChat(context) ? hideReasonFromChat(caught) : caught;
+	// A setting of the whole run was read outside of any item.
+	const isOfExpression = isObject(caught) && fieldByError.has(caught);
+	const error = item && isOfExpression ? item.asError(caught) : caught;
+	throw isInStreamingChat(context) ? hideReasonFromChat(error) : error;
 }
 
 /**
