@@ -38,7 +38,7 @@ describe('ids derived from a key', () => {
 		expect(hintsOf(result)).toEqual([
 			'Documents: 1 stored, 9 replaced by a later one (10 batches).',
 			'9 documents have the key or ID of a later one, which replaces them: doc 0, doc 1, doc 2',
-			'To keep all, give each its own "Document Key": a path, address or row ID, not a title.',
+			'To keep all, give each a key of its own by "Document Key": a path, address or row ID, not a title.',
 			'Documents with a File Path: 10. The server looks for it on its own disk.',
 		]);
 	});

@@ -44,7 +44,7 @@ export function readOutputFormat(item: Item): OutputFormat {
 /**
  * Returns a raw answer, or only the `selectedFields`, if set. Adds a hint if the answer lacks some of them.
  *
- * @param simplified the simplified answer. Its fields can be selected, too, because the user sees them first.
+ * @param simplified the simplified answer. Its fields can be selected, too, and come first, because the user sees them first
  */
 export function rawOutput(
 	{ selectedFields }: OutputFormat,
@@ -53,14 +53,17 @@ export function rawOutput(
 	simplified: IDataObject = {},
 ): IDataObject {
 	if (!selectedFields) return raw;
-	const all = { ...simplified, ...raw };
-	const lacking = reject(selectedFields, (name) => name in all);
-	if (lacking.length > 0)
-		addHints(item.context, [
-			`This output lacks what "${item.labelOf('toolFields')}" names: ${lacking.join(', ')}. It has: ${Object.keys(all).join(', ')}.`,
-		]);
+	const all = { ...raw, ...simplified };
+	const lacking = reject(selectedFields, (name) => has(all, name));
+	const hint = `This output lacks what "${item.labelOf('toolFields')}" names: ${lacking.join(', ')}. It has: ${Object.keys(all).join(', ')}.`;
+	const said = hintsSaid.get(item.context) ?? new Set();
+	if (lacking.length > 0 && !said.has(hint)) addHints(item.context, [hint]);
+	hintsSaid.set(item.context, said.add(hint));
 	return pick(all, selectedFields);
 }
+
+/** The hints of `rawOutput` in each execution, because n8n shows the same hint as often as it is added. */
+const hintsSaid = new WeakMap<IExecuteFunctions, Set<string>>();
 
 /**
  * Replaces the description of an n8n error, because a streaming chat shows the description to visitors. Moves it to the

@@ -63,7 +63,7 @@ export function documentOutputItems(
 	const isRaw = record && !output.simplify && outcome !== 'replaced';
 	if (!isRaw) return [item.output(omitBy(facts, isUndefined))];
 	const processing = lastState && pick(facts, 'processing', 'processMsg');
-	return [item.output({ ...rawOutput(output, item, record), ...processing })];
+	return [item.output(rawOutput(output, item, { ...record, ...processing }, facts))];
 }
 
 /** Returns the fields of the output item of a document. */
@@ -170,15 +170,18 @@ function unusedColumnsHint({ first, tally }: Submission): string | undefined {
 function replacedHints({ first, tally }: Submission): string[] {
 	const { count: replaced, names } = tally.replaced;
 	if (replaced === 0) return [];
-	const hasKeyField = ['json', 'records'].includes(String(first.node.parameters.source));
-	const field = hasKeyField ? 'documentKeyField' : 'documentKey';
-	const isKeyed = hasKeyField || isFilled(first.node, field);
+	const source = String(first.node.parameters.source);
+	const hasKeyField = ['json', 'records'].includes(source);
+	const where = hasKeyField
+		? `in the field that "${first.labelOf('documentKeyField')}" names`
+		: `by "${first.labelOf('documentKey')}"`;
+	const isNameKey = ['text', 'addresses'].includes(source) && !isFilled(first.node, 'documentKey');
 	const documents = counted(replaced, 'document has', 'documents have');
 	const them = replaced === 1 ? 'it' : 'them';
 	const hint = `${documents} the key or ID of a later one, which replaces ${them}: ${names.join(', ')}`;
 	return [
 		asHint(hint),
-		`${isKeyed ? '' : 'Without a key, the name or address is the key. '}To keep all, give each its own "${first.labelOf(field)}": a path, address or row ID, not a title.`,
+		`${isNameKey ? 'Without a key, the name or address is the key. ' : ''}To keep all, give each a key of its own ${where}: a path, address or row ID, not a title.`,
 	];
 }
 

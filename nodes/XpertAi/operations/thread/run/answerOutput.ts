@@ -52,11 +52,6 @@ export function answerOf(
 	// While a run waits for a decision, it is unknown whether the filter values will be used.
 	const filter = filterReport(allParts, hasFilterValues && !waitingTasks);
 	const facts: FieldValues = pick(result as Completed & Interrupted, FACTS);
-	if (!request.simplify) {
-		const answer = { content, ...facts, parts, sources, interrupt: waitingTasks, usage, filter };
-		const raw = withoutUndefined({ role: 'ai', ...answer });
-		return { output, json: rawOutput(request, request.item, raw, { output }) };
-	}
 	const answer = {
 		output,
 		...facts,
@@ -69,7 +64,11 @@ export function answerOf(
 		filter,
 		intermediateSteps: include.includes('steps') ? stepsOf(allParts) : undefined,
 	};
-	return { output, json: outputJson(request.item, answer, citedDocuments) };
+	const simplified = outputJson(request.item, answer, citedDocuments);
+	if (request.simplify) return { output, json: simplified };
+	const rawAnswer = { content, ...facts, parts, sources, interrupt: waitingTasks, usage, filter };
+	const raw = withoutUndefined({ role: 'ai', ...rawAnswer });
+	return { output, json: rawOutput(request, request.item, raw, simplified) };
 }
 
 /** Returns the text for the user, with links in the chosen style, and the sources of the answer. */
