@@ -140,7 +140,7 @@ describe('Find Changes', () => {
 
 	it('says when nothing of the source is remembered, and once it is, nothing', async () => {
 		const said =
-			'Nothing of this source is remembered, so each document counts as new. If it was sent before, check "Knowledgebase", "Source Name" and "Shard".';
+			'Nothing of this source is remembered, so nothing is left out. If it was sent before, check "Knowledgebase", "Source Name" and "Shard"; "Send Everything" remembers nothing.';
 		expect(hintsOf(await find('ab'))).toEqual(['Documents: 2 new.', said]);
 		await store('ab');
 		expect(hintsOf(await find('abc'))).toEqual(['Documents: 1 new, 2 unchanged.']);

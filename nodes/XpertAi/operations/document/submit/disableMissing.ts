@@ -1,4 +1,4 @@
-import { compact, difference, groupBy, mapValues, partition, pick, pickBy, sortBy } from 'lodash';
+import { compact, difference, groupBy, partition, pick, sortBy } from 'lodash';
 
 import { isFilled } from '../../../execution/givenValues';
 import { quoted } from '../../../execution/issueText';
@@ -152,7 +152,7 @@ function addScheduledRunHint(
 	submission.addHint(`${share}A scheduled run would ${plan}.`);
 	if (!isTooMany && outermostMode(first.context) === 'manual')
 		submission.addHint(
-			`A run by hand does so with the option "${first.labelOf('options.disableInManualRuns')}" added.`,
+			`A run by hand does so with the option "${first.labelOf('options.disableInManualRuns')}".`,
 		);
 }
 
@@ -171,14 +171,12 @@ async function reportTooMany(
 			`The next run would fail: ${tooMany}.`,
 			otherNodeAdvice(submission, 'them'),
 		);
-	const otherKeys = await otherKeysText(contents, memory, missing);
+	const otherKeys = await otherKeysText(first, contents, memory, missing);
 	const examples = await examplesOf(missing, memory, 'name');
 	const percent = percentage(missing.length, memory.knownCountBefore);
 	const error = first.operationError(
 		`Nothing was disabled: ${tooMany}`,
-		otherKeys
-			? `${allStoredSentence(submission)}${otherKeys} Correct "${first.labelOf(keyFieldOf(first))}" if it is wrong now. If it is right now, set ${label} to ${percent} for one run, which disables the copies under the old keys.`
-			: `${allStoredSentence(submission)}Missing are for example ${examples}. ${otherNodeAdvice(submission, 'them')} If they are really gone from the source, set ${label} to ${percent} for one run.`,
+		`${allStoredSentence(submission)}${otherKeys ?? ''}Missing are for example ${examples}. ${otherNodeAdvice(submission, 'them')} If they are really gone from the source, set ${label} to ${percent} for one run.`,
 	);
 	submission.addSourceError(error);
 }
@@ -191,9 +189,10 @@ const keyFieldOf = ({ node }: Item) =>
  * Looks for missing documents whose names came in this run under other keys. If that holds for most of them, the keys are
  * probably made otherwise than before, so each document is stored twice. Compares only names that occur once.
  *
- * @returns a sentence with an example; undefined if it does not hold
+ * @returns sentences with an example and the advice; undefined if it does not hold
  */
 async function otherKeysText(
+	first: Item,
 	{ reports }: SourceContents,
 	{ names }: SourceMemory,
 	missing: string[],
@@ -201,19 +200,20 @@ async function otherKeysText(
 	const compared = missing.slice(0, MAX_COMPARED);
 	const known = [...(await names.of(compared)).values()];
 	const [missingKeys, keysNow] = [known, [...reports.values()]].map(keysByUniqueName);
-	const both = Object.keys(missingKeys ?? {}).filter((name) => keysNow?.[name] !== undefined);
-	const [name = ''] = both;
-	if (both.length * 2 <= compared.length) return undefined;
-	const [before, now] = [missingKeys, keysNow].map((keys) => quoted(keys?.[name]));
-	return `${quoted(name)} is missing under the key ${before}, and came under ${now}: keys are made otherwise than before, and what came is stored twice.`;
+	const both = [...(missingKeys ?? [])].filter(([name]) => keysNow?.has(name));
+	const [[name, before] = []] = both;
+	if (name === undefined || both.length * 2 <= compared.length) return undefined;
+	return `${quoted(name)} is missing under the key ${quoted(before)}, and came under ${quoted(keysNow?.get(name))}. Where keys are made otherwise than before, what came is stored twice: correct "${first.labelOf(keyFieldOf(first))}" if it is wrong now. `;
 }
 
 /** Returns the keys of documents by name, without the names that several documents have. */
-const keysByUniqueName = (documents: DocumentNameAndKey[]) =>
-	mapValues(
-		pickBy(groupBy(documents, 'name'), (same) => same.length === 1),
-		([one]) => one?.key,
+function keysByUniqueName(documents: DocumentNameAndKey[]): Map<string, string> {
+	const groups = Object.entries(groupBy(documents, 'name'));
+	const unique = groups.flatMap(([name, [one, ...others]]) =>
+		one?.key === undefined || others.length > 0 ? [] : [[name, one.key] as const],
 	);
+	return new Map(unique);
+}
 
 /** The Submit node behind Find Changes must keep the same source, so there only another Find Changes is meant. */
 function otherNodeAdvice({ first, isFindChanges }: Submission, what: string): string {
@@ -268,7 +268,7 @@ async function reportOtherKeys(
 	const examples = [`Before, for example: ${before}`, now.length > 0 && `now: ${now.join(', ')}`];
 	const error = first.operationError(
 		`Nothing was disabled: ${finding}`,
-		`${submission.isFindChanges ? '' : 'All that came is stored beside the documents of before: both are found. '}${compact(examples).join('; ')}. ${whereToLook}, with the keys of earlier runs. ${newKeys}`,
+		`${submission.isFindChanges ? '' : 'All that came is stored beside the documents of before. '}${compact(examples).join('; ')}. ${whereToLook}, with the keys of earlier runs. ${newKeys}`,
 	);
 	submission.addSourceError(error);
 }

@@ -21,7 +21,7 @@ import { asHint } from './textHelpers';
 const FIRST_BATCH = 10;
 
 const NOTHING_REMEMBERED =
-	'Nothing of this source is remembered, so each document counts as new. If it was sent before, check "Knowledgebase", "Source Name" and "Shard".';
+	'Nothing of this source is remembered, so nothing is left out. If it was sent before, check "Knowledgebase", "Source Name" and "Shard"; "Send Everything" remembers nothing.';
 
 const OTHER_RUN_SENDS = 'Not sent: another run of this source is at work';
 
@@ -160,7 +160,8 @@ export class SourceRun {
 		const memory = this.newMemory();
 		this.memory = memory;
 		if (submission.settings.remembers) await memory.open('to read');
-		if (memory.isNew) submission.addSourceHints(this.source.sourceName, [NOTHING_REMEMBERED]);
+		if (memory.isNew && !memory.holder)
+			submission.addSourceHints(this.source.sourceName, [NOTHING_REMEMBERED]);
 		// The memory could not be read. The queue is empty after this, so the loop below gets no documents.
 		if (memory.sendFailure) this.failQueuedItems(memory.sendFailure);
 		const { holder } = memory;
