@@ -87,7 +87,7 @@ export function throwMissingPart(
 	const advice =
 		item.emptyItemAdvice ??
 		(hasLostDigits(missing.gave) ? LOST_DIGITS_ADVICE : `${item.fieldsInWords}${howToCorrect}`);
-	const issue = `${missingPartIssue(missing)}${issueAddition}`;
+	const issue = `${missingPartIssue(missing)}${isBlank(missing.gave) ? issueAddition : ''}`;
 	const error = attempt(() => item.throwIssue({ field, issue, advice }));
 	missingPartErrors.add(error as object);
 	throw error as Error;
@@ -116,7 +116,7 @@ const LOST_DIGITS_ADVICE =
 /* Keys and names */
 
 interface KeyOptions extends IdentityOptions {
-	/** What the message about a missing part says in addition. */
+	/** What the message about a part without a value says in addition. */
 	issueAddition?: string;
 	/** Whether equal keys share a record. Then a key that contains a word such as `undefined` is rejected. */
 	isShared?: boolean;
@@ -195,7 +195,8 @@ export const sourceNameAndShard = (item: ItemReader) => ({
  * @throws NodeOperationError if a part of the key is missing, or the key is not valid
  */
 export function conversationKeyOf(item: ItemReader): string {
-	const issueAddition = isTool(item.place.context) ? NO_CHAT_IN_TEST : '';
+	const readsSession = /\bsessionId\b/.test(String(givenFor(item.node, 'conversationKey')));
+	const issueAddition = readsSession && isTool(item.place.context) ? NO_CHAT_IN_TEST : '';
 	return keyOf(item, 'conversationKey', { everyPart: true, isShared: true, issueAddition });
 }
 

@@ -162,7 +162,7 @@ export class Reader {
 
 	/**
 	 * Reads a parameter, converts its value to the type of the field, and checks the value with a schema. Empty fields
-	 * of a collection get their default values.
+	 * of a collection get their default values (see `valueIfAbsent`).
 	 *
 	 * @param initial the value to use if the parameter is empty. If omitted, the default of the field is used.
 	 */
@@ -179,7 +179,8 @@ export class Reader {
 	}
 
 	/**
-	 * Converts and checks a value that was read for a parameter. Empty fields of a collection get their default values.
+	 * Converts and checks a value that was read for a parameter. Empty fields of a collection get their default values
+	 * (see `valueIfAbsent`).
 	 *
 	 * @param raw the value that was read
 	 * @param start the value to use if `raw` is empty. Unlike in `setting`, the default of the field is not used.

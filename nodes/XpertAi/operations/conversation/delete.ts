@@ -96,6 +96,6 @@ function checkNotRunning(answer: unknown, item: Item): PrecheckResult {
 	if (!isRunning || item.setting('options.deleteWhileRunning', z.boolean())) return {};
 	throw item.operationError(
 		`The conversation was not deleted: a run of it is under way${item.suffix}`,
-		'Try again when the run has ended, or switch on "Delete While Running" in Options.',
+		'Try again when the run has ended, or add "Delete While Running" in Options.',
 	);
 }

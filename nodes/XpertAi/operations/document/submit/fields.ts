@@ -22,7 +22,7 @@ import { parserFields, typedRowsField } from '../../shared/fields';
 export const documentName = textField(
 	'name',
 	'Name',
-	'What answers call it; a text gets .md. Left empty: the name or title in the item, the file name or the address.',
+	'What answers call it; a text gets an extension. Left empty: the name or title in the item, the file name or the address.',
 	{ placeholder: 'e.g. Return policy' },
 );
 
@@ -208,7 +208,7 @@ const mode = choiceField(
 		mirror: {
 			name: 'Mirror the Source (Disable What Is Gone)',
 			description:
-				'For the whole source. Disables what was deleted, but not in runs by hand. Not behind Find Changes.',
+				'For the whole source. Disables what was deleted (by hand with an option). Not behind Find Changes.',
 			// The hint is on this choice, because n8n rejects a `builderHint` on the field `mode`.
 			builderHint: {
 				propertyHint: 'For schedules that bring the whole source; "changed" if they bring a part.',

@@ -86,7 +86,8 @@ export interface SubmitSettings
 
 /**
  * Reads and checks the settings that apply to all items. A setting that is not set, or that the operation does not have
- * (Find Changes has no `mode` and no `tuning`), gets its default.
+ * (Find Changes has no `mode` and no `tuning`), gets its default (see
+ * `valueIfAbsent`).
  *
  * @returns the settings, with times in milliseconds and sizes in bytes
  * @throws NodeOperationError if a setting is not valid. The message names the setting and the requirement.

@@ -199,7 +199,7 @@ export const CONCURRENCY_PATH = 'tuning.concurrency';
 /** A duration in minutes. The maximum is the longest timer of Node.js. */
 const minutesSchema = z.number().positive().min(0.001).max(35_791);
 
-/** Settings of the operations on runs. Hidden options have their default values. */
+/** Settings of the operations on runs. Hidden options have their default values (see `valueIfAbsent`). */
 export const runSettingsSchema = z.object({
 	options: z.object({
 		citations: z.enum(['numbers', 'asWritten', 'none']),
