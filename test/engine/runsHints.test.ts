@@ -7,7 +7,7 @@ import { ask, decide, newThreads, says, useRuns } from './support/runs';
 const { fixture, add } = useRuns();
 
 const BEHIND_FORM =
-	'Behind a form, $json is the answer of the person. So give Decide the threadId by the name of this node.';
+	'Behind a form, $json is the answer of the person, so "Thread" of Decide takes {{ $("Xpert AI").item.json.threadId }}.';
 
 const ASKS = `${INTERRUPTING_INPUT} first`;
 
@@ -26,7 +26,7 @@ describe.each([
 	it('say that they wait for a person, and that a message ended the wait', async () => {
 		const { threads, hints } = await said(ASKS, count, { simplify });
 		expect(hints).toEqual([
-			`Runs that wait for a person: ${count}. Branch on "status", show the person {{ $json.interrupt.toJsonString() }}, and go on with Thread: Decide.`,
+			`${count === 1 ? '1 run waits' : `${count} runs wait`} for a person. Branch on "status" (interrupted), show the person {{ $json.interrupt.toJsonString() }}, and go on with Thread: Decide.`,
 			BEHIND_FORM,
 		]);
 		const items = threads.map((thread) => says(thread, 'Hello'));
@@ -55,7 +55,7 @@ it.each(['getRun', 'waitForRun'])('say the same read by their ID: %s', async (op
 		return hintsOf(await fixture.run({ resource: 'thread', operation }, { items }));
 	};
 	expect(await readAgain(ASKS)).toEqual([
-		'Runs that wait for a person: 1. Branch on "status", show the person {{ $json.interrupt.toJsonString() }}, and go on with Thread: Decide.',
+		'1 run waits for a person. Branch on "status" (interrupted), show the person {{ $json.interrupt.toJsonString() }}, and go on with Thread: Decide.',
 		BEHIND_FORM,
 	]);
 	expect(await readAgain('Hello')).toEqual([]);

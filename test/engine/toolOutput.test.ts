@@ -1,6 +1,7 @@
 import { omit } from 'lodash';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
+import { BROKEN_ASSISTANT_ID } from 'sandbox';
 import { column, hintsOf } from './support/ingest';
 import { byId } from './support/locators';
 import { ask, says, useRuns } from './support/runs';
@@ -77,6 +78,18 @@ describe('what the model of an agent gets', () => {
 			{ items: [says(thread, 'Hello')], isTool: true },
 		);
 		expect(items[0]?.json).toEqual({ content: 'Echo: Hello', threadId: thread });
+	});
+
+	it('has the fields that were selected of a failure as well, beside what tells it', async () => {
+		const { items } = await fixture.run(
+			ask({
+				toolOutput: 'selected',
+				toolFields: 'content, runId',
+				assistantId: byId(BROKEN_ASSISTANT_ID),
+			}),
+			{ items: [says(await newThread(), 'Hello')], isTool: true },
+		);
+		expect(Object.keys(items[0]?.json ?? {}).sort()).toEqual(['output', 'runId', 'status']);
 	});
 
 	it('may be selected by the name that it has where it is simplified', async () => {

@@ -1,4 +1,4 @@
-import { has, isObject, pick, reject } from 'lodash';
+import { attempt, has, isError, isObject, pick, reject } from 'lodash';
 import {
 	type IDataObject,
 	type IExecuteFunctions,
@@ -76,9 +76,16 @@ export function hideReasonFromChat(caught: unknown): unknown {
 	return caught;
 }
 
-/** Converts an error to the JSON of an output item. `status` is `failed` if the error has no run status. */
-export function failureAsReply(error: ItemError): IDataObject {
-	return { output: redactIds(error.message), status: 'failed', ...runDetailsIn(error) };
+/**
+ * Converts an error to the JSON of an output item. `status` is `failed` if the error has no run status. If the user has
+ * selected fields, the others are left out, except for `output` and `status`, which tell the failure.
+ */
+export function failureAsReply(error: ItemError, item: Item): IDataObject {
+	const json = { output: redactIds(error.message), status: 'failed', ...runDetailsIn(error) };
+	const format = attempt(() => readOutputFormat(item));
+	// The error may be that of the output format itself.
+	if (isError(format) || !format.selectedFields) return json;
+	return pick(json, ['output', 'status', ...format.selectedFields]);
 }
 
 /**
@@ -95,7 +102,7 @@ export function replyOrThrow(
 	const isStopped = context.getExecutionCancelSignal()?.aborted === true;
 	const mayReply = item && !isStopped && isTool(context);
 	if (mayReply && item.resolve('options.failuresAsReplies', true) !== false)
-		return [item.output(failureAsReply(item.asError(caught)))];
+		return [item.output(failureAsReply(item.asError(caught), item))];
 	// A setting of the whole run was read outside of any item.
 	const isOfExpression = isObject(caught) && fieldByError.has(caught);
 	const error = item && isOfExpression ? item.asError(caught) : caught;

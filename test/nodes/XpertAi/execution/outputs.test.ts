@@ -108,9 +108,14 @@ it('a failure as a reply names no ID in its words, and those of its run beside t
 	const error = new NodeOperationError(node, `The run ${id} of ${id} failed`);
 	error.context.data = { threadId: 't', runId: 'r', verdict: 'timeout', other: 1 };
 	const output = 'The run … of … failed';
-	expect(failureAsReply(error)).toEqual({ output, threadId: 't', runId: 'r', status: 'timeout' });
+	expect(failureAsReply(error, itemOf({}))).toEqual({
+		output,
+		threadId: 't',
+		runId: 'r',
+		status: 'timeout',
+	});
 	error.context.data = undefined;
-	expect(failureAsReply(error)).toEqual({ output, status: 'failed' });
+	expect(failureAsReply(error, itemOf({}))).toEqual({ output, status: 'failed' });
 });
 
 it.each([

@@ -140,7 +140,7 @@ function showFailure(
 
 /** Returns the output of a failed item: a reply, or an item with the error. */
 function failureOutput(item: Item, failure: ItemError, failsAsReply: boolean): INodeExecutionData {
-	if (failsAsReply) return item.output(failureAsReply(failure));
+	if (failsAsReply) return item.output(failureAsReply(failure, item));
 	const failed = item.failureOutput(failure);
 	// Without streaming, a chat shows the field `message`. On the error output, this field would overwrite the `message`
 	// of the input item.

@@ -8,26 +8,24 @@ import { filterHint, type FilterReport } from './filterReport';
 export function runHints(context: IExecuteFunctions, output: INodeExecutionData[]): string[] {
 	const runs = map(output, 'json');
 	// An agent reads the states in the output of its tool.
-	return [...(isTool(context) ? [] : stateHints(runs)), ...resultHints(runs)];
+	return [...(isTool(context) ? [] : stateHints(context, runs)), ...resultHints(runs)];
 }
 
 /** Hints about runs that wait for a person, messages that ended such a wait, and empty answers. */
-function stateHints(runs: IDataObject[]): string[] {
+function stateHints(context: IExecuteFunctions, runs: IDataObject[]): string[] {
 	const waiting = filter(runs, { status: 'interrupted' }).length;
 	const ended = filter(runs, 'discarded').length;
 	const wordless = runs.filter(hasEmptyAnswer).length;
 	return compact([
 		waiting > 0 &&
-			`Runs that wait for a person: ${waiting}. Branch on "status", show the person {{ $json.interrupt.toJsonString() }}, and go on with Thread: Decide.`,
-		waiting > 0 && THREAD_BEHIND_FORM,
+			`${waiting === 1 ? '1 run waits' : `${waiting} runs wait`} for a person. Branch on "status" (interrupted), show the person {{ $json.interrupt.toJsonString() }}, and go on with Thread: Decide.`,
+		waiting > 0 &&
+			`Behind a form, $json is the answer of the person, so "Thread" of Decide takes {{ $(${JSON.stringify(context.getNode().name)}).item.json.threadId }}.`,
 		ended > 0 &&
 			`Messages that ended a wait for a person: ${ended}. What was asked is in "discarded".`,
 		wordless > 0 && `Answers without words: ${wordless}.`,
 	]);
 }
-
-const THREAD_BEHIND_FORM =
-	'Behind a form, $json is the answer of the person. So give Decide the threadId by the name of this node.';
 
 /** Hints about lost answers, and about searches, of successful runs. */
 function resultHints(runs: IDataObject[]): string[] {
