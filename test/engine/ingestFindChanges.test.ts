@@ -74,7 +74,7 @@ describe('Find Changes', () => {
 			})),
 		);
 		expect(hintsOf(result)).toEqual([
-			'Documents: 1 new, 1 changed, 1 on the server but not found, 3 unchanged, 1 gone.',
+			'Documents: 1 new, 1 changed, 1 back again, 3 unchanged, 1 gone.',
 		]);
 		expect(writes()).toEqual([]);
 	});

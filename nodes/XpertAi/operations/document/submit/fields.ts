@@ -247,7 +247,7 @@ export const dryRun = addedSwitch(
 export const maxGonePercent = numberField(
 	'maxGonePercent',
 	'Stop If More Than (%) Are Gone',
-	'20 if not added. The run then fails and disables none. Fewer than 10, and than half, may always be gone, but for 0.',
+	'The run then fails and disables none; 20 if not added. Fewer than 10 documents, if less than half, are always allowed.',
 	{ typeOptions: { minValue: 0, maxValue: 100 }, default: 20 },
 );
 

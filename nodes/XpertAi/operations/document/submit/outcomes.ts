@@ -29,7 +29,7 @@ export const OUTCOME_NAMES = Object.keys(OUTCOMES) as OutcomeName[];
 export const PLANS: Record<PlannedStanding, string> = {
 	new: 'new',
 	changed: 'changed',
-	back: 'on the server but not found',
+	back: 'back again',
 	unchanged: 'unchanged',
 	gone: 'gone',
 };
