@@ -73,16 +73,19 @@ it('a followed stream whose beginning the server has dropped is no answer: the s
 	expect(await waitForRunResult(run)).toMatchObject({ status: 'completed', output });
 });
 
+/** The events of a conversation in which the assistant says one message. */
+const answering = (data: object) => [
+	{ type: 'event', event: 'on_conversation_start', data: { id: 'c' } },
+	{ type: 'message', data },
+	{ type: 'event', event: 'on_conversation_end', data: { status: 'idle' } },
+	{ type: 'complete' },
+];
+
 it('an answer to a decision whose stream is new has the parts from before the decision', async () => {
 	const link = (chunkId: string) => `xpert://knowledgebase/chunk?documentId=d&chunkId=${chunkId}`;
 	const text = (id: string, said: string) => ({ type: 'text', id, text: said });
 	const after = text('after', `Water ${link('b')}.`);
-	const events = [
-		{ type: 'event', event: 'on_conversation_start', data: { id: 'c' } },
-		{ type: 'message', data: after },
-		{ type: 'event', event: 'on_conversation_end', data: { status: 'idle' } },
-		{ type: 'complete' },
-	];
+	const events = answering(after);
 	const send = parsing(({ path, stream }) => {
 		streamEvents(stream, events);
 		if (stream) return success('');
@@ -103,12 +106,7 @@ it('an empty answer to a decision keeps its parts where no stored message is fou
 	const chunks = [{ documentId: 'd', chunkId: 'b', documentName: 'a.md' }];
 	const data = { type: 'tool', status: 'success', output: JSON.stringify({ chunks }) };
 	const search = { type: 'component', id: 's', data };
-	const events = [
-		{ type: 'event', event: 'on_conversation_start', data: { id: 'c' } },
-		{ type: 'message', data: search },
-		{ type: 'event', event: 'on_conversation_end', data: { status: 'idle' } },
-		{ type: 'complete' },
-	];
+	const events = answering(search);
 	const send = parsing(({ path, stream }) => {
 		streamEvents(stream, events);
 		if (stream) return success('');
