@@ -1,11 +1,12 @@
 import { chunk, isEmpty, keyBy } from 'lodash';
 import type { IDataObject } from 'n8n-workflow';
 
+import { idListSchema } from '../../execution/fieldSchemas';
 import { splitList, textField } from '../../execution/fields';
 import { declare } from '../../execution/operation';
 import { IDS_PER_START } from '../../ingest/processing';
 import { documentListAnswer } from '../../ingest/routes';
-import { idList } from '../../payloads/ids';
+
 import { knowledgebaseLocator } from '../../pickers/locators';
 
 /**
@@ -47,7 +48,7 @@ export const startProcessing = declare({
 	idFields: [knowledgebaseLocator],
 	body: {
 		fields: [documentIdsField],
-		schema: idList,
+		schema: idListSchema,
 		compose: ({ documentIds: ids = '' }) => (typeof ids === 'string' ? splitList(ids) : ids),
 		fieldByPath: { '': 'documentIds' },
 		split: (ids) => chunk(ids as string[], IDS_PER_START),
