@@ -282,7 +282,7 @@ describe('when no document that came was known', () => {
 			'Nothing was disabled: none of 4 known documents is in this run, whose keys differ from those before',
 		);
 		expect(error?.description).toMatch(
-			/^All that came is stored beside the documents of before\. Before, for example: [a-d], [a-d], [a-d]; now: new\/a, /,
+			/^All that came is stored beside the others\. Before, for example: [a-d], [a-d], [a-d]; now: new\/a, /,
 		);
 		expect(disabled()).toEqual([]);
 		expect(found()).toBe('abcd');
@@ -301,7 +301,7 @@ describe('when no document that came was known', () => {
 				/^Nothing was disabled: 4 of 8 documents are missing from this run/,
 			);
 			expect(error?.description).toContain(
-				`"${name}" is missing under the key "${old}", and came under "${now}". Where keys are made otherwise than before, what came is stored twice: correct "Document Key" if it is wrong now. Missing are for example `,
+				`"${name}" is missing under the key "${old}", and came under "${now}". Where keys are made otherwise than in an earlier run, documents are stored twice: correct "Document Key" if it is wrong now. If it is right now, also after a correction, set "Stop If More Than (%) Are Gone" to 50 for one run, which disables the copies under the other keys. `,
 			);
 		},
 	);

@@ -47,6 +47,9 @@ export const textSchema = z.string().default('');
 
 export const LOST_DIGITS_ISSUE = 'must be text, as so large a number has lost its last digits';
 
+export const LOST_DIGITS_ADVICE =
+	'Have the node before give it as text: here its last digits are lost already, and toString() does not bring them back.';
+
 /** Converts numbers, booleans and dates to text. Rejects rounded integers and lone surrogates. */
 const stringSchema = convertingSchema(
 	(raw) => convertToType('string', raw),

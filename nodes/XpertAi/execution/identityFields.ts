@@ -21,7 +21,7 @@ import {
 	readsSibling,
 	templateParserOf,
 } from './expressions';
-import { LOST_DIGITS_ISSUE, convertToType } from './fieldSchemas';
+import { LOST_DIGITS_ADVICE, LOST_DIGITS_ISSUE, convertToType } from './fieldSchemas';
 import { emptyExpressionIssue, givenFor, isBlank, isFilled, emptyValueName } from './givenValues';
 import { quoted } from './issueText';
 import { isTool } from './n8nExecution';
@@ -110,9 +110,6 @@ function missingPartIssue(missing: MissingPart): string {
 const shownCode = ({ code }: MissingPart): string =>
 	`{{ ${code.length > 80 ? `${code.slice(0, 80)}…` : code} }}`;
 
-const LOST_DIGITS_ADVICE =
-	'Have the node before give it as text: here its last digits are lost already, and toString() does not bring them back.';
-
 /* Keys and names */
 
 interface KeyOptions extends IdentityOptions {
@@ -174,8 +171,9 @@ export function checkedKey(
 ): string {
 	const key = canonicalKey(String(value));
 	const textIssue = isShared ? conversationKeyIssue(key) : keyIssue(key);
-	const issue = hasLostDigits(value) ? LOST_DIGITS_ISSUE : textIssue;
-	return issue === undefined ? key : item.throwIssue({ field, issue });
+	if (hasLostDigits(value))
+		return item.throwIssue({ field, issue: LOST_DIGITS_ISSUE, advice: LOST_DIGITS_ADVICE });
+	return textIssue === undefined ? key : item.throwIssue({ field, issue: textIssue });
 }
 
 /** Each part of a name needs a visible character: all tenants without a name would share the source `tenant-`. */
@@ -202,7 +200,7 @@ export function conversationKeyOf(item: ItemReader): string {
 
 /** The output of a tool shows only the message of an error, so this is no advice. */
 const NO_CHAT_IN_TEST =
-	'. A tool that is tested alone has no chat: give the expression another value for the test';
+	'. A tool that is tested alone has no chat: for the test, write {{ $json.sessionId || "test" }}';
 
 /* Optional fields that select records */
 
@@ -300,7 +298,7 @@ const FIXED_VERSION_ISSUE =
 	'is Fixed, so all documents have the same version and none would ever count as changed';
 
 const FIXED_VERSION_ADVICE =
-	'Switch the field to Expression, and read the version from the item: {{ $json.updated_at }}. A JSON or a file of records has "Version Field" for the name of a field.';
+	'Switch the field to Expression, and read the version from the item: {{ $json.updated_at }}. For a JSON or a file of records, Submit has "Version Field" for the name of a field.';
 
 const FIXED_KEY_ISSUE =
 	'is Fixed, so all documents have the same key and only the last would be kept';

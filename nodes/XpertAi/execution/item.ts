@@ -142,7 +142,7 @@ export class Item extends Reader {
 		const hasOwnText = isString(description) || has(cause, 'context.descriptionKey');
 		return new NodeOperationError(this.node, cause, {
 			itemIndex: this.index,
-			message: `${fieldLabel(field.split('.'), { fields: this.fields })} cannot be evaluated: ${cause.message}`,
+			message: `${fieldLabel(field.split('.'), { fields: this.fields })} cannot be evaluated: ${cause.message}${this.suffix}`,
 			...(!hasOwnText && { description: `${this.unsent} ${FAILED_ADVICE}` }),
 		});
 	}

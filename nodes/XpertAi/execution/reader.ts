@@ -11,7 +11,15 @@ import { type AnyZodObject, z, type ZodIssue, type ZodTypeAny } from 'zod';
 import { LONE_SURROGATE_ISSUE } from '../payloads/loneSurrogates';
 import type { Schema } from '../payloads/schemas';
 import { operationError } from './apiError';
-import { fieldSchema, groupSchema, idListSchema, isIdIssue, textSchema } from './fieldSchemas';
+import {
+	fieldSchema,
+	groupSchema,
+	idListSchema,
+	isIdIssue,
+	LOST_DIGITS_ADVICE,
+	LOST_DIGITS_ISSUE,
+	textSchema,
+} from './fieldSchemas';
 import { type FieldValues, valueIfAbsent } from './fields';
 import {
 	emptyExpressionIssue,
@@ -311,6 +319,7 @@ const GENERAL_ADVICE = 'Correct the value, or the expression or column it comes 
 function adviceForIssue(issue: ZodIssue, { fields }: FieldNaming): string | undefined {
 	// Only ID fields have custom issues about IDs. They also take web addresses, which IDs inside JSON do not.
 	if (issue.code === 'custom' && isIdIssue(issueText(issue))) return ID_ADVICE;
+	if (issue.code === 'custom' && issueText(issue) === LOST_DIGITS_ISSUE) return LOST_DIGITS_ADVICE;
 	// Without `fields`, the missing part is inside JSON, and the panel has no field for it.
 	const isEmptyField = fields && issue.code === 'invalid_type' && issue.received === 'undefined';
 	return isEmptyField ? 'Fill in this field. Blanks alone do not count.' : undefined;

@@ -176,7 +176,9 @@ async function reportTooMany(
 	const percent = percentage(missing.length, memory.knownCountBefore);
 	const error = first.operationError(
 		`Nothing was disabled: ${tooMany}`,
-		`${allStoredSentence(submission)}${otherKeys ?? ''}Missing are for example ${examples}. ${otherNodeAdvice(submission, 'them')} If they are really gone from the source, set ${label} to ${percent} for one run.`,
+		otherKeys
+			? `${allStoredSentence(submission)}${otherKeys} If it is right now, also after a correction, set ${label} to ${percent} for one run, which disables the copies under the other keys. ${otherNodeAdvice(submission, 'the others')}`
+			: `${allStoredSentence(submission)}Missing are for example ${examples}. ${otherNodeAdvice(submission, 'them')} If they are really gone from the source, set ${label} to ${percent} for one run.`,
 	);
 	submission.addSourceError(error);
 }
@@ -203,7 +205,7 @@ async function otherKeysText(
 	const both = [...(missingKeys ?? [])].filter(([name]) => keysNow?.has(name));
 	const [[name, before] = []] = both;
 	if (name === undefined || both.length * 2 <= compared.length) return undefined;
-	return `${quoted(name)} is missing under the key ${quoted(before)}, and came under ${quoted(keysNow?.get(name))}. Where keys are made otherwise than before, what came is stored twice: correct "${first.labelOf(keyFieldOf(first))}" if it is wrong now. `;
+	return `${quoted(name)} is missing under the key ${quoted(before)}, and came under ${quoted(keysNow?.get(name))}. Where keys are made otherwise than in an earlier run, documents are stored twice: correct "${first.labelOf(keyFieldOf(first))}" if it is wrong now.`;
 }
 
 /** Returns the keys of documents by name, without the names that several documents have. */
@@ -257,20 +259,15 @@ async function reportOtherKeys(
 	const newKeys = `Correct it if it is wrong now. If the keys are meant to be new, Document: Disable takes the old documents out, by their old keys and the same "${first.labelOf('sourceName')}".`;
 	if (settings.dryRun)
 		return submission.addHint(`The next run would fail: ${finding}.`, `${whereToLook}. ${newKeys}`);
-	if (!mayDisableInExecution(submission))
-		return submission.addHint(
-			`A scheduled run would disable none: ${finding}.`,
-			`${whereToLook}. ${newKeys}`,
-		);
 	const brought = [...contents.reports.values()].slice(0, MAX_EXAMPLES);
 	const now = compact(brought.map(({ key, id }) => key ?? id));
 	const before = await examplesOf(missing, memory, 'key');
 	const examples = [`Before, for example: ${before}`, now.length > 0 && `now: ${now.join(', ')}`];
-	const error = first.operationError(
-		`Nothing was disabled: ${finding}`,
-		`${submission.isFindChanges ? '' : 'All that came is stored beside the documents of before. '}${compact(examples).join('; ')}. ${whereToLook}, with the keys of earlier runs. ${newKeys}`,
-	);
-	submission.addSourceError(error);
+	const stored = submission.isFindChanges ? '' : 'All that came is stored beside the others. ';
+	const advice = `${stored}${compact(examples).join('; ')}. ${whereToLook}, with the keys of earlier runs. ${newKeys}`;
+	if (!mayDisableInExecution(submission))
+		return submission.addHint(`A scheduled run would disable none: ${finding}.`, advice);
+	submission.addSourceError(first.operationError(`Nothing was disabled: ${finding}`, advice));
 }
 
 const MODE_UNKNOWN =

@@ -62,7 +62,7 @@ export function affectsAll(failure: Failure, fileId?: string | null): boolean {
 const ADVICE: Record<string, string> = {
 	'embedding model not set|copilot not set':
 		'The knowledgebase has no embedding model that the server can use. Give it one with Knowledgebase: Create or Update, field Embedding Model. The Copilot ID stands on the server under Settings, AI Copilot, at the icon of the provider.',
-	'Symbol\\.asyncIterator': `Servers read files and nothing else, and this document has none. Send its text ${HOW_TO_SEND_A_TEXT}.`,
+	'Symbol\\.asyncIterator': `Servers read files and nothing else, and this document has none. For a file of records, fill in "Text Field". Send other texts ${HOW_TO_SEND_A_TEXT}.`,
 	'unable to resolve a readable file': `The server looks for File Path on its own disk. Leave it out, and send the file with "Documents From" set to ${DOCUMENTS_FROM.files.name}.`,
 	EISDIR:
 		'The server cannot read sheets. A CSV is read as text with Type set to txt and MIME Type to text/plain; turn an Excel file into text first.',

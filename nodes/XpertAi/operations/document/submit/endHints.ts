@@ -120,6 +120,11 @@ export function addVersionHints(
 		versionless,
 		`without a version: "${label}" gave none that counts. ${meaning}`,
 	);
+	const names = sourceRuns.flatMap(({ reader }) => reader.versionlessNames);
+	if (names.length > 0)
+		submission.addHint(
+			`Without a version are for example ${names.slice(0, 3).join(', ')}: correct "${label}", or the data there.`,
+		);
 	const [version = '', ...others] = uniq(sourceRuns.flatMap(({ reader }) => [...reader.versions]));
 	const count = sumBy(sourceRuns, 'reader.versioned');
 	const isShared = count > 1 && others.length === 0 && versionless === 0;

@@ -112,7 +112,7 @@ function differenceText(item: Item, other: LinkedNode): string {
 		const [here, there] = [own, other].map((node) => quoted(fixedValue(node, name)));
 		return `"${item.labelOf(name)}" is ${here} here and ${there} in ${quoted(other.name)}`;
 	});
-	return `${parts.join(', ')}: give both nodes the same, as each source has its own memory.`;
+	return `${parts.join(', ')}: give both nodes the same, as each source has its own memory. Under a new name, all is stored once more.`;
 }
 
 /* Nodes that mirror one source in one execution */

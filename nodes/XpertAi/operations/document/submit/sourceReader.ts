@@ -20,6 +20,9 @@ import { addRowKeys } from './tally';
 /** Maximum number of documents that are passed on together. */
 const MAX_DOCUMENTS_IN_GROUP = 10;
 
+/** Maximum number of documents that a hint names. */
+const MAX_NAMES = 3;
+
 interface QueuedItem {
 	item: Item;
 	/** The documents of the item, if it was read in advance. */
@@ -32,6 +35,8 @@ export class SourceReader {
 	readonly queue: QueuedItem[] = [];
 	/** Number of documents without a version, although the user filled in its field. */
 	versionless = 0;
+	/** The names or keys of the first of these documents. */
+	readonly versionlessNames: string[] = [];
 	/** Number of documents with a version. */
 	versioned = 0;
 	/** The first two different versions: enough to tell whether all documents have the same one. */
@@ -148,8 +153,10 @@ export class SourceReader {
 		return document;
 	}
 
-	private countVersion({ lacksExpectedVersion, version }: InputDocument): void {
+	private countVersion({ key, lacksExpectedVersion, record, version }: InputDocument): void {
 		if (lacksExpectedVersion) this.versionless += 1;
+		if (lacksExpectedVersion && this.versionlessNames.length < MAX_NAMES)
+			this.versionlessNames.push(record.name ?? key ?? 'one without a name');
 		if (version === undefined) return;
 		this.versioned += 1;
 		if (this.versions.size < 2) this.versions.add(version);

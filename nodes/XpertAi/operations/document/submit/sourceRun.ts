@@ -21,7 +21,7 @@ import { asHint } from './textHelpers';
 const FIRST_BATCH = 10;
 
 const NOTHING_REMEMBERED =
-	'Nothing of this source is remembered, so nothing is left out. If it was sent before, check "Knowledgebase", "Source Name" and "Shard"; "Send Everything" remembers nothing.';
+	'Nothing of this source is remembered, so nothing is left out. Check "Knowledgebase": one that does not exist looks the same here. If it was sent before, also check "Source Name" and "Shard"; "Send Everything" remembers nothing.';
 
 const OTHER_RUN_SENDS = 'Not sent: another run of this source is at work';
 

@@ -88,6 +88,7 @@ const messageFromModel = {
 	...message,
 	default:
 		"={{ /*n8n-auto-generated-fromAI-override*/ $fromAI('Message', `What to say to the assistant`, 'string') }}",
+	hint: 'Say in "Tool Description" above what the assistant knows: the model sees nothing else of it',
 	displayOptions: { show: IF_TOOL },
 };
 
