@@ -263,7 +263,9 @@ describe('when more is missing than may be', () => {
 		expect(error?.description).toMatch(
 			/^All that came is stored\. Missing are for example( [f-j]\.md[,.]){3}/,
 		);
-		expect(error?.description).toContain('set "Stop If More Than (%) Are Gone" to 50 for one run');
+		expect(error?.description).toContain(
+			'set "Stop If More Than (%) Are Gone" to 50 for one scheduled run',
+		);
 		expect(disabled()).toEqual([]);
 		expect(fixture.sandbox.store.findable(idOf('a'))?.chunks).toEqual(['Changed.']);
 		await night('abcde', { parameters: { maxGonePercent: 50 } });
@@ -301,7 +303,7 @@ describe('when no document that came was known', () => {
 				/^Nothing was disabled: 4 of 8 documents are missing from this run/,
 			);
 			expect(error?.description).toContain(
-				`"${name}" is missing under the key "${old}", and came under "${now}". Where keys are made otherwise than in an earlier run, documents are stored twice: correct "Document Key" if it is wrong now. If it is right now, also after a correction, set "Stop If More Than (%) Are Gone" to 50 for one run, which disables the copies under the other keys. `,
+				`"${name}" is missing under the key "${old}", and came under "${now}". Where keys are made otherwise than in an earlier run, documents are stored twice: correct "Document Key" if it is wrong now. If it is right now, also after a correction, set "Stop If More Than (%) Are Gone" to 50 for one scheduled run, which disables the copies under the other keys. `,
 			);
 		},
 	);
@@ -430,6 +432,9 @@ describe('When Run Again: Mirror the Source', () => {
 		expect(result.error).toBeUndefined();
 		expect(hintsOf(result)).toContain(
 			'5 of 10 documents are missing from this run. A scheduled run would disable none: more than 20 %.',
+		);
+		expect(hintsOf(result).join()).toMatch(
+			/All that came is stored\. Missing are for example( [f-j]\.md[,.]){3} .* for one scheduled run\./,
 		);
 	});
 });

@@ -14,7 +14,7 @@ const BY_STATE = condition('metadata.department', 'eq', { selector: 'department'
 const MISSING = "Required fixed-filter variable 'human.department' is missing.";
 
 const UNKNOWN_FIELD =
-	'The knowledgebase does not know this field: add it to those that "Metadata Schema" of Knowledgebase: Update has (it replaces them), without "metadata.", or correct the filter of the assistant on the server.';
+	'The knowledgebase does not know this field. If it is misspelt, correct the filter of the assistant on the server. If it is missing, take all fields of Knowledgebase: Get and this one, without "metadata.", into "Metadata Schema" of Knowledgebase: Update, which replaces them.';
 
 const row = (content: unknown, more = {}) => ({ key: 'department', content, ...more });
 const rows = (...values: object[]) => ({ filterValues: { values } }) as INodeParameters;

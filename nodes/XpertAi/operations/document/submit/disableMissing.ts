@@ -67,7 +67,7 @@ export async function disableMissing(sourceRun: SourceRun): Promise<void> {
 	if (isTooMany && unseen.length === memory.knownCountBefore)
 		return await reportOtherKeys(sourceRun, memory, missing);
 	if (!dryRun && !mayDisableInExecution(submission))
-		return addScheduledRunHint(submission, memory, { missing, toDisable, isTooMany });
+		return await addScheduledRunHint(sourceRun, memory, { missing, toDisable, isTooMany });
 	if (isTooMany) return await reportTooMany(sourceRun, memory, missing);
 	// Forgets what was switched by hand, and what the server does not list.
 	const toForget = dryRun ? [] : difference(unseen, toDisable);
@@ -136,21 +136,22 @@ const shareInWords = (missing: string[], { knownCountBefore }: SourceMemory) =>
 	`${missing.length} of ${counted(knownCountBefore, 'document')} are missing from this run`;
 
 /** Adds a hint about what a scheduled run would do with the missing documents, if it would do anything. */
-function addScheduledRunHint(
-	submission: Submission,
+async function addScheduledRunHint(
+	sourceRun: SourceRun,
 	memory: SourceMemory,
 	{ missing, toDisable, isTooMany }: { missing: string[]; toDisable: string[]; isTooMany: boolean },
-): void {
+): Promise<void> {
+	const { submission } = sourceRun;
 	const { first, settings } = submission;
-	const { maxGonePercent } = settings;
 	if (missing.length === 0 && toDisable.length === 0) return;
 	const plan = isTooMany
-		? `disable none: more than ${maxGonePercent} %`
+		? `disable none: more than ${settings.maxGonePercent} %`
 		: `disable ${missing.length > 0 ? 'them' : counted(toDisable.length, 'document')}`;
 	// Rebuilt documents do not count as missing. They are disabled all the same.
 	const share = missing.length > 0 ? `${shareInWords(missing, memory)}. ` : '';
 	submission.addHint(`${share}A scheduled run would ${plan}.`);
-	if (!isTooMany && outermostMode(first.context) === 'manual')
+	if (isTooMany) submission.addHint(await tooManyAdvice(sourceRun, memory, missing));
+	else if (outermostMode(first.context) === 'manual')
 		submission.addHint(
 			`A run by hand does so with the option "${first.labelOf('options.disableInManualRuns')}".`,
 		);
@@ -158,10 +159,11 @@ function addScheduledRunHint(
 
 /** Records the error that more documents are missing than `maxGonePercent` allows. In a dry run, adds a hint. */
 async function reportTooMany(
-	{ contents, submission }: SourceRun,
+	sourceRun: SourceRun,
 	memory: SourceMemory,
 	missing: string[],
 ): Promise<void> {
+	const { submission } = sourceRun;
 	const { first, settings } = submission;
 	const { dryRun, maxGonePercent } = settings;
 	const label = `"${first.labelOf('options.maxGonePercent')}"`;
@@ -171,16 +173,25 @@ async function reportTooMany(
 			`The next run would fail: ${tooMany}.`,
 			otherNodeAdvice(submission, 'them'),
 		);
-	const otherKeys = await otherKeysText(first, contents, memory, missing);
-	const examples = await examplesOf(missing, memory, 'name');
+	const advice = await tooManyAdvice(sourceRun, memory, missing);
+	submission.addSourceError(first.operationError(`Nothing was disabled: ${tooMany}`, advice));
+}
+
+/** What to do if too many documents are missing: names some of them, or the keys that are made otherwise. */
+async function tooManyAdvice(
+	{ contents, submission }: SourceRun,
+	memory: SourceMemory,
+	missing: string[],
+): Promise<string> {
+	const { first } = submission;
+	const label = `"${first.labelOf('options.maxGonePercent')}"`;
 	const percent = percentage(missing.length, memory.knownCountBefore);
-	const error = first.operationError(
-		`Nothing was disabled: ${tooMany}`,
-		otherKeys
-			? `${allStoredSentence(submission)}${otherKeys} If it is right now, also after a correction, set ${label} to ${percent} for one run, which disables the copies under the other keys. ${otherNodeAdvice(submission, 'the others')}`
-			: `${allStoredSentence(submission)}Missing are for example ${examples}. ${otherNodeAdvice(submission, 'them')} If they are really gone from the source, set ${label} to ${percent} for one run.`,
-	);
-	submission.addSourceError(error);
+	const stored = allStoredSentence(submission);
+	const otherKeys = await otherKeysText(first, contents, memory, missing);
+	if (otherKeys)
+		return `${stored}${otherKeys} If it is right now, also after a correction, set ${label} to ${percent} for one scheduled run, which disables the copies under the other keys. ${otherNodeAdvice(submission, 'the others')}`;
+	const examples = await examplesOf(missing, memory, 'name');
+	return `${stored}Missing are for example ${examples}. ${otherNodeAdvice(submission, 'them')} If they are really gone from the source, set ${label} to ${percent} for one scheduled run.`;
 }
 
 /** The name of the parameter for the keys of documents. */

@@ -99,7 +99,7 @@ const FILTER_ADVICE: Record<string, string> = {
 	'Required fixed-filter variable':
 		'Give it in "Values for Filters" (Key without "human."), and ask anew.',
 	'Unknown knowledge filter field':
-		'The knowledgebase does not know this field: add it to those that "Metadata Schema" of Knowledgebase: Update has (it replaces them), without "metadata.", or correct the filter of the assistant on the server.',
+		'The knowledgebase does not know this field. If it is misspelt, correct the filter of the assistant on the server. If it is missing, take all fields of Knowledgebase: Get and this one, without "metadata.", into "Metadata Schema" of Knowledgebase: Update, which replaces them.',
 	"Value type does not match|Filter strings cannot|Field '.*' requires|Value is not allowed for":
 		'Correct the value or its Type in "Values for Filters", and ask anew.',
 };
