@@ -14,9 +14,6 @@ export const UUID_ISSUE = 'must be a UUID such as 123e4567-e89b-42d3-a456-426614
 /** A UUID, as the API contract requires for `workspaceId`, `integrationId` and `storageFileId`. */
 export const uuid = z.string().uuid(UUID_ISSUE);
 
-/** A list of at least one ID. */
-export const idList = z.array(z.string().min(1)).min(1);
-
 /** The UUID namespace for owner IDs that are not UUIDs. A change would change the IDs of stored documents. */
 const NON_UUID_OWNER_NAMESPACE = '6f1d2c0e-3b7a-5a44-9d0b-2f7c8e51a913';
 
