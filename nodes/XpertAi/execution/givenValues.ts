@@ -53,6 +53,10 @@ export const givenFor = ({ parameters }: Pick<INode, 'parameters'>, name: string
 export const emptyExpressionIssue = (result?: unknown): string =>
 	`is empty: its expression gave ${emptyValueName(result)} for this item`;
 
+/** How to correct an expression with an empty result. Often, an approval or form node has replaced `$json`. */
+export const EMPTY_EXPRESSION_ADVICE =
+	"Correct the expression, or leave such items out before, with a Filter node. To read from a node further back, name that node: {{ $('Name of the Node').item.json.nameOfTheField }}";
+
 /** Names an empty value for a message: `nothing`, `only blanks`, or an empty list or object as JSON. */
 export function emptyValueName(value: unknown): string {
 	if (isNothing(value)) return 'nothing';

@@ -22,10 +22,17 @@ import {
 	templateParserOf,
 } from './expressions';
 import { LOST_DIGITS_ADVICE, LOST_DIGITS_ISSUE, convertToType } from './fieldSchemas';
-import { emptyExpressionIssue, givenFor, isBlank, isFilled, emptyValueName } from './givenValues';
+import {
+	EMPTY_EXPRESSION_ADVICE,
+	emptyExpressionIssue,
+	givenFor,
+	isBlank,
+	isFilled,
+	emptyValueName,
+} from './givenValues';
 import { quoted } from './issueText';
 import { isTool } from './n8nExecution';
-import { EMPTY_EXPRESSION_ADVICE, type Reader } from './reader';
+import type { Reader } from './reader';
 
 /** An item whose expressions are evaluated at its `place`. */
 type ItemReader = Reader & { place: Place };

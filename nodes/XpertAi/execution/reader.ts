@@ -22,6 +22,7 @@ import {
 } from './fieldSchemas';
 import { type FieldValues, valueIfAbsent } from './fields';
 import {
+	EMPTY_EXPRESSION_ADVICE,
 	emptyExpressionIssue,
 	findPath,
 	givenFor,
@@ -333,10 +334,6 @@ const EXPRESSION_IN_FIXED_ISSUE = {
 	issue: 'is Fixed and holds an expression: switch it to Expression',
 	advice: 'Fixed and Expression stand above the field.',
 };
-
-/** How to correct an expression with an empty result. Often, an approval or form node has replaced `$json`. */
-export const EMPTY_EXPRESSION_ADVICE =
-	"Correct the expression, or leave such items out before, with a Filter node. To read from a node further back, name that node: {{ $('Name of the Node').item.json.nameOfTheField }}";
 
 const ID_ADVICE = 'Paste the ID, or the address of its own page: a name is no ID.';
 
