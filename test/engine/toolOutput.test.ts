@@ -52,6 +52,21 @@ describe('what the model of an agent gets', () => {
 		]);
 	});
 
+	it('names what it lacks once for all records, and takes the path of a field', async () => {
+		const { id } = fixture.sandbox.store.putKnowledgebase({ name: 'Manuals', recall: { topK: 3 } });
+		const result = await fixture.run(
+			{
+				...getOne,
+				knowledgebaseId: byId(id),
+				toolOutput: 'selected',
+				toolFields: 'recall.topK, colour',
+			},
+			{ items: [{ json: {} }, { json: {} }], isTool: true },
+		);
+		expect(column(result.items, 'recall')).toEqual([{ topK: 3 }, { topK: 3 }]);
+		expect(hintsOf(result)).toEqual([expect.stringContaining('names: colour. It has: ')]);
+	});
+
 	it('is refused where no field is named', async () => {
 		const { json } = await given({ ...getOne, toolOutput: 'selected', toolFields: ' ' });
 		expect(JSON.stringify(json)).toContain('\\"Fields\\" must not be empty');

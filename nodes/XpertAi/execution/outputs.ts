@@ -44,20 +44,22 @@ export function readOutputFormat(item: Item): OutputFormat {
 /**
  * Returns a raw answer, or only the `selectedFields`, if set. Adds a hint if the answer lacks some of them.
  *
- * @param simplified the simplified answer. Its fields can be selected, too, and come first, because the user sees them first
+ * @param simplifiedOf makes the simplified answer. Its fields can be selected, too, and come first, because the user sees
+ * them first
  */
 export function rawOutput(
 	{ selectedFields }: OutputFormat,
 	item: Item,
 	raw: IDataObject,
-	simplified: IDataObject = {},
+	simplifiedOf: () => IDataObject,
 ): IDataObject {
 	if (!selectedFields) return raw;
-	const all = { ...raw, ...simplified };
+	const all = { ...raw, ...simplifiedOf() };
 	const lacking = reject(selectedFields, (name) => has(all, name));
+	if (lacking.length === 0) return pick(all, selectedFields);
 	const hint = `This output lacks what "${item.labelOf('toolFields')}" names: ${lacking.join(', ')}. It has: ${Object.keys(all).join(', ')}.`;
 	const said = hintsSaid.get(item.context) ?? new Set();
-	if (lacking.length > 0 && !said.has(hint)) addHints(item.context, [hint]);
+	if (!said.has(hint)) addHints(item.context, [hint]);
 	hintsSaid.set(item.context, said.add(hint));
 	return pick(all, selectedFields);
 }

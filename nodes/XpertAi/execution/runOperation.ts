@@ -58,8 +58,8 @@ export async function runDeclared(
 		const results = answers.flatMap(({ answer, asked }) => toOutput(answer, asked));
 		if (!simplify || !format) return results;
 		return results.map((raw) => {
-			const json = simplified(simplify, raw);
-			return format.simplify ? json : rawOutput(format, item, raw, json);
+			const simplifiedOf = () => simplified(simplify, raw);
+			return format.simplify ? simplifiedOf() : rawOutput(format, item, raw, simplifiedOf);
 		});
 	};
 	const concurrency = onlyReads(operation) ? READS_AT_ONCE : concurrencyOf(items);

@@ -63,7 +63,7 @@ export function documentOutputItems(
 	const isRaw = record && !output.simplify && outcome !== 'replaced';
 	if (!isRaw) return [item.output(omitBy(facts, isUndefined))];
 	const processing = lastState && pick(facts, 'processing', 'processMsg');
-	return [item.output(rawOutput(output, item, { ...record, ...processing }, facts))];
+	return [item.output(rawOutput(output, item, { ...record, ...processing }, () => facts))];
 }
 
 /** Returns the fields of the output item of a document. */

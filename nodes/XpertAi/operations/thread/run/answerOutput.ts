@@ -64,11 +64,11 @@ export function answerOf(
 		filter,
 		intermediateSteps: include.includes('steps') ? stepsOf(allParts) : undefined,
 	};
-	const simplified = outputJson(request.item, answer, citedDocuments);
-	if (request.simplify) return { output, json: simplified };
+	const simplifiedOf = () => outputJson(request.item, answer, citedDocuments);
+	if (request.simplify) return { output, json: simplifiedOf() };
 	const rawAnswer = { content, ...facts, parts, sources, interrupt: waitingTasks, usage, filter };
 	const raw = withoutUndefined({ role: 'ai', ...rawAnswer });
-	return { output, json: rawOutput(request, request.item, raw, simplified) };
+	return { output, json: rawOutput(request, request.item, raw, simplifiedOf) };
 }
 
 /** Returns the text for the user, with links in the chosen style, and the sources of the answer. */
