@@ -1,7 +1,7 @@
-import { choiceField, optionsField, textField, timeoutOption } from '../../execution/fields';
+import { choiceField, optionsField, textField, timeoutOption } from '../../execution/fieldBuilders';
 import type { CodedOperation } from '../../execution/operation';
 import { knowledgebaseLocator } from '../../pickers/locators';
-import { documentIdsField } from './processing';
+import { documentIdsField } from './processingOperations';
 import { sourceName } from './submit/fields';
 
 const documentsBy = choiceField('documentsBy', 'Documents By', 'How the documents are identified', {

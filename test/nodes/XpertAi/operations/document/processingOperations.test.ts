@@ -1,4 +1,4 @@
-import { getStatus } from 'nodes/XpertAi/operations/document/processing';
+import { getStatus } from 'nodes/XpertAi/operations/document/processingOperations';
 
 it('a document is known by its ID, in whichever case the server writes it', () => {
 	const found = { id: 'abc', status: 'finish' };

@@ -2,7 +2,7 @@ import { chunk, isEmpty, keyBy } from 'lodash';
 import type { IDataObject } from 'n8n-workflow';
 
 import { idListSchema } from '../../execution/fieldSchemas';
-import { splitList, textField } from '../../execution/fields';
+import { splitList, textField } from '../../execution/fieldBuilders';
 import { declare } from '../../execution/operation';
 import { IDS_PER_START } from '../../ingest/processing';
 import { documentListAnswer } from '../../ingest/routes';
