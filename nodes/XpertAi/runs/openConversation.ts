@@ -1,6 +1,6 @@
 import { derivedId } from '../payloads/ids';
 import { createConversation, readThreadConversation } from '../threads/conversation';
-import { learnOwner, type Owner, confirmOwner } from '../threads/owner';
+import { learnOwner, type Owner, confirmOwner } from '../threads/tokenOwner';
 import { readThread } from '../threads/thread';
 import { type ApiClient, FOREIGN_PAUSE_MS } from '../transport/call';
 import {

@@ -4,7 +4,7 @@ import type { Item } from '../../execution/item';
 import type { SendRequest } from '../../execution/operation';
 import { timeoutSecondsSchema } from '../../execution/runOperation';
 import { conversationRecord } from '../../payloads/bodies';
-import { learnOwner, ownerOf, confirmOwner } from '../../threads/owner';
+import { learnOwner, ownerOf, confirmOwner } from '../../threads/tokenOwner';
 import { systemClock } from '../../transport/clock';
 import { isNeverSent } from '../../transport/failure';
 import type { Send } from '../../transport/request';

@@ -1,6 +1,6 @@
 import { withDeadline } from 'nodes/XpertAi/runs/client';
 import { openConversationByKey, openNewConversation } from 'nodes/XpertAi/runs/openConversation';
-import type { Owner } from 'nodes/XpertAi/threads/owner';
+import type { Owner } from 'nodes/XpertAi/threads/tokenOwner';
 import type { ApiRequest, Outcome } from 'nodes/XpertAi/transport/request';
 
 import { no, success } from '../../support/send';

@@ -4,7 +4,7 @@ import {
 	findAnswer,
 	readThreadConversation,
 } from 'nodes/XpertAi/threads/conversation';
-import { learnOwner, type Owner, ownerOf, confirmOwner } from 'nodes/XpertAi/threads/owner';
+import { learnOwner, type Owner, ownerOf, confirmOwner } from 'nodes/XpertAi/threads/tokenOwner';
 import {
 	fieldOfTasks,
 	waitingTasksIn,

@@ -9,7 +9,7 @@ import type { Run } from '../../../runs/run';
 import { withFileContexts } from '../../../runs/runBody';
 import { type Turn, waitForTurn } from '../../../runs/turns';
 import { lockSupportOf } from '../../../threads/lockRecord';
-import { ownerOf } from '../../../threads/owner';
+import { ownerOf } from '../../../threads/tokenOwner';
 import { call } from '../../../transport/call';
 import { MINUTE_MS } from '../../../transport/clock';
 import { multipartBody, type UploadFile, UPLOADS_AT_ONCE } from '../../../transport/multipart';

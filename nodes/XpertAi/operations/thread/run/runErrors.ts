@@ -5,7 +5,7 @@ import type { AdviceContext, StatusAdvice } from '../../../execution/apiError';
 import { quoted } from '../../../execution/issueText';
 import type { Item } from '../../../execution/item';
 import type { UnsuccessfulResult, RunFacts } from '../../../runs/result';
-import { forgetOwner } from '../../../threads/owner';
+import { forgetOwner } from '../../../threads/tokenOwner';
 import type { Failure } from '../../../transport/failure';
 import { filterAdvice } from './filterReport';
 
