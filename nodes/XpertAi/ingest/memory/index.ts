@@ -28,7 +28,7 @@
  */
 
 export { Fingerprints, MARKS } from './fingerprints';
-export type { DocumentNameAndKey } from './names';
+export type { DocumentNameAndKey } from './documentNames';
 export type { MemoryPlace } from './notes';
 export { JOURNAL_BYTES, type JournalRows } from './journal';
 export { type MemoryFailures, SourceMemory } from './sourceMemory';

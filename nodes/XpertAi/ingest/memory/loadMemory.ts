@@ -3,7 +3,7 @@ import { compact } from 'lodash';
 import { UNKNOWN } from './fingerprints';
 import { FIRST_PAGE_NOTE_NAMES, isFromLaterRun, type Journal } from './journal';
 import type { Lease } from './lease';
-import type { Names } from './names';
+import type { Names } from './documentNames';
 import { isReadable, type NotesOnServer, type ReadNote } from './notes';
 import { FIRST_PIECE_NAMES, type Pieces, ROOT } from './pieces';
 

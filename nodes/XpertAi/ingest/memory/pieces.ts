@@ -1,7 +1,7 @@
 import { pick, range, sumBy } from 'lodash';
 
 import { Fingerprints, packId, tailOf, unpackId } from './fingerprints';
-import type { Names } from './names';
+import type { Names } from './documentNames';
 import {
 	isReadable,
 	type MemoryNote,

@@ -9,7 +9,7 @@ import {
 } from './fingerprints';
 import { Journal } from './journal';
 import { type Holder, Lease } from './lease';
-import { type DocumentNameAndKey, Names } from './names';
+import { type DocumentNameAndKey, Names } from './documentNames';
 import {
 	type MemoryNote,
 	type MemoryPlace,
