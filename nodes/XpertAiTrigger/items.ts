@@ -15,7 +15,7 @@ import { systemClock } from '../XpertAi/transport/clock';
 import { failureMessage } from '../XpertAi/transport/failureText';
 import type { Send } from '../XpertAi/transport/request';
 import type { TriggerSettings } from './fields';
-import type { ConversationChange } from './search';
+import type { ConversationChange } from './conversationChanges';
 
 /** How many threads a poll reads in parallel. */
 const THREADS_AT_ONCE = 5;

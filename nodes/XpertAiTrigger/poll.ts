@@ -18,7 +18,7 @@ import {
 	readMemory,
 	triesOf,
 } from './memory';
-import { type ConversationChange, changesFetcher } from './search';
+import { type ConversationChange, changesFetcher } from './conversationChanges';
 
 /**
  * Reads the parameters of the trigger.

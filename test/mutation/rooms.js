@@ -82,7 +82,7 @@ module.exports = {
 	threads: { folder: 'nodes/XpertAi/threads', engine: ['runs*'] },
 	trigger: {
 		folder: 'nodes/XpertAiTrigger',
-		files: ['changes', 'memory', 'items', 'poll', 'search'],
+		files: ['changes', 'memory', 'items', 'poll', 'conversationChanges'],
 		engine: ['trigger*'],
 		// Its property is quick, and holds what becomes of each change.
 		without: ['**/*.proof.test.ts'],

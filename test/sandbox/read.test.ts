@@ -16,9 +16,12 @@ const fieldsOf = (file: string) => {
 };
 
 /** The files with schemas of answers. `ingest/memory` reads what the node itself wrote. */
-const SCHEMAS = globSync(['XpertAi/{threads,ingest}/*.ts', 'XpertAiTrigger/search.ts'], {
-	cwd: NODES,
-}).filter((file) => fieldsOf(file).length > 0);
+const SCHEMAS = globSync(
+	['XpertAi/{threads,ingest}/*.ts', 'XpertAiTrigger/conversationChanges.ts'],
+	{
+		cwd: NODES,
+	},
+).filter((file) => fieldsOf(file).length > 0);
 
 /** What is read and not compared: what a model counts, how near it finds a passage, a step's name, a task's title. */
 const NOT_COMPARED = [
@@ -43,7 +46,7 @@ describe('the list of what the node reads', () => {
 				'XpertAi/threads/runEvents.ts',
 				'XpertAi/ingest/statuses.ts',
 				'XpertAi/ingest/uploads.ts',
-				'XpertAiTrigger/search.ts',
+				'XpertAiTrigger/conversationChanges.ts',
 			]),
 		);
 	});

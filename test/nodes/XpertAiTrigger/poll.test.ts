@@ -2,7 +2,7 @@ import { Settings } from 'luxon';
 import type { IPollFunctions } from 'n8n-workflow';
 
 import type { TriggerSettings } from 'nodes/XpertAiTrigger/fields';
-import { type ConversationChange, changesFetcher } from 'nodes/XpertAiTrigger/search';
+import { type ConversationChange, changesFetcher } from 'nodes/XpertAiTrigger/conversationChanges';
 import { makeItems } from 'nodes/XpertAiTrigger/items';
 import { parsing, success } from '../support/send';
 

@@ -1,6 +1,6 @@
 import { orderBy } from 'lodash';
 
-import type { ConversationChange } from '../../../../nodes/XpertAiTrigger/search';
+import type { ConversationChange } from '../../../../nodes/XpertAiTrigger/conversationChanges';
 import type { Change, ChangesQuery } from '../../../../nodes/XpertAiTrigger/changes';
 
 /** A change that is stamped with one moment and can be seen from another on. */
