@@ -6,7 +6,7 @@ import type {
 	INodeProperties,
 } from 'n8n-workflow';
 
-import { booleanField, textField } from '../nodes/XpertAi/execution/fields';
+import { booleanField, textField } from '../nodes/XpertAi/execution/fieldBuilders';
 import { BASE_URL_PATTERN, SECURE_START, tokenOf } from '../nodes/XpertAi/transport/credential';
 
 /**

@@ -9,7 +9,7 @@ import {
 	optionsField,
 	simplify,
 	textField,
-} from '../XpertAi/execution/fields';
+} from '../XpertAi/execution/fieldBuilders';
 import { uuid } from '../XpertAi/payloads/ids';
 import { keyIn } from '../XpertAi/payloads/schemas';
 import { optionalAssistantLocator } from '../XpertAi/pickers/locators';

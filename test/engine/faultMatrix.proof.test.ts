@@ -32,7 +32,7 @@ beforeAll(async () => {
 	items = [{ json: {}, binary: { data } }];
 	const shared = 'nodes/XpertAi/operations/shared/fields.js';
 	const uploads = builtModule<Record<'UPLOAD_TIMEOUT_SECONDS', number>>(shared);
-	const all = 'nodes/XpertAi/execution/fields.js';
+	const all = 'nodes/XpertAi/execution/fieldBuilders.js';
 	const fields = builtModule<Record<'TIMEOUT_SECONDS', number>>(all);
 	jest.replaceProperty(uploads, 'UPLOAD_TIMEOUT_SECONDS', TIMEOUT_SECONDS);
 	jest.replaceProperty(fields, 'TIMEOUT_SECONDS', TIMEOUT_SECONDS);

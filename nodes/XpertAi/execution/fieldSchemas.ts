@@ -13,7 +13,7 @@ import { hasLostDigits, missingValueTextIn } from '../payloads/identity';
 import { EVERY_UUID, isUuid, UUID_ISSUE } from '../payloads/ids';
 import { LONE_SURROGATE_ISSUE } from '../payloads/loneSurrogates';
 import { ConvertingSchema } from '../payloads/schemas';
-import { type FieldValues, filledOnly, isPanelGroup, isIdField, splitList } from './fields';
+import { type FieldValues, filledOnly, isPanelGroup, isIdField, splitList } from './fieldBuilders';
 import { isBlank, isTextWithLoneSurrogate, isNothing } from './givenValues';
 
 /** Converts a value to the type of its field. If the value cannot be converted, returns it unchanged. */

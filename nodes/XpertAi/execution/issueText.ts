@@ -2,7 +2,7 @@ import { attempt, findLastIndex, get, isPlainObject, truncate } from 'lodash';
 import type { INodeProperties } from 'n8n-workflow';
 import type { ZodIssue } from 'zod';
 
-import { isPanelGroup } from './fields';
+import { isPanelGroup } from './fieldBuilders';
 
 /** The path to a part of a value, outermost key first. */
 export type JsonPath = Array<string | number>;

@@ -31,7 +31,7 @@ import {
 } from './apiError';
 import { fieldByError, type Place } from './expressions';
 import { idFromInput } from './fieldSchemas';
-import { isIdField } from './fields';
+import { isIdField } from './fieldBuilders';
 import { fieldLabel } from './issueText';
 import { resolveParameter } from './parameters';
 import { Reader } from './reader';

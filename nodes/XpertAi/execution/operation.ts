@@ -23,7 +23,7 @@ import {
 	returnAll,
 	simplifyFields,
 	timeoutOption,
-} from './fields';
+} from './fieldBuilders';
 import type { StatusAdvice } from './apiError';
 import type { Item } from './item';
 

@@ -11,7 +11,7 @@ import { z } from 'zod';
 import { isJsonObject } from '../payloads/json';
 import type { ItemError } from './apiError';
 import { fieldByError } from './expressions';
-import { splitList } from './fields';
+import { splitList } from './fieldBuilders';
 import { type Item, redactIds, runDetailsIn } from './item';
 import { addHints, isTool, isInStreamingChat } from './n8nExecution';
 

@@ -20,7 +20,7 @@ import {
 	LOST_DIGITS_ISSUE,
 	textSchema,
 } from './fieldSchemas';
-import { type FieldValues, valueIfAbsent } from './fields';
+import { type FieldValues, valueIfAbsent } from './fieldBuilders';
 import {
 	EMPTY_EXPRESSION_ADVICE,
 	emptyExpressionIssue,

@@ -1,7 +1,7 @@
 import { isPlainObject } from 'lodash';
 
 import { type Schema, freeForm } from '../payloads/schemas';
-import { ADDITIONAL_FIELDS_JSON } from './fields';
+import { ADDITIONAL_FIELDS_JSON } from './fieldBuilders';
 import { type FieldNaming, setsPath, fieldLabel } from './issueText';
 import type { Item } from './item';
 import type { OperationBody } from './operation';

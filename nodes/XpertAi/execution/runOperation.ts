@@ -17,7 +17,7 @@ import { multipartBody, type UploadFile } from '../transport/multipart';
 import { connectionsOf } from '../transport/request';
 import { chosenBinaryField, readUploadFile } from './binary';
 import { concurrencyOf, forEachItem } from './concurrency';
-import { type FieldValues, TIMEOUT_SECONDS } from './fields';
+import { type FieldValues, TIMEOUT_SECONDS } from './fieldBuilders';
 import { throwIfPartMissing } from './identityFields';
 import { type FieldNaming } from './issueText';
 import { Item } from './item';

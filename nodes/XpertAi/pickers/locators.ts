@@ -1,6 +1,6 @@
 import type { ILoadOptionsFunctions, INodeProperties } from 'n8n-workflow';
 
-import { ID_PLACEHOLDER } from '../execution/fields';
+import { ID_PLACEHOLDER } from '../execution/fieldBuilders';
 import type { ListName } from './listPage';
 
 /** Selects a knowledgebase by ID, because the contract has no endpoint that lists knowledgebases. */

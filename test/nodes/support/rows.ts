@@ -3,7 +3,7 @@ import {
 	jsonField,
 	rowsField,
 	textField,
-} from '../../../nodes/XpertAi/execution/fields';
+} from '../../../nodes/XpertAi/execution/fieldBuilders';
 
 /** Rows with fields of several types, as a fixed collection has them. */
 export const pagesField = rowsField('pages', 'Pages', 'Rows', 'Page', [

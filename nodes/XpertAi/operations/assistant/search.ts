@@ -1,6 +1,11 @@
 import { isEmpty } from 'lodash';
 
-import { panelGroupField, idField, textField, type FieldValues } from '../../execution/fields';
+import {
+	panelGroupField,
+	idField,
+	textField,
+	type FieldValues,
+} from '../../execution/fieldBuilders';
 import { declare } from '../../execution/operation';
 import { assistantFilter } from '../../payloads/bodies';
 

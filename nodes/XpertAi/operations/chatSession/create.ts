@@ -1,6 +1,6 @@
 import { chatSession } from '../../payloads/bodies';
 import { declare } from '../../execution/operation';
-import { panelGroupField, numberField, textField } from '../../execution/fields';
+import { panelGroupField, numberField, textField } from '../../execution/fieldBuilders';
 import { optionalAssistantLocator } from '../../pickers/locators';
 
 export const create = declare({

@@ -1,4 +1,4 @@
-import { panelGroupField, idField } from '../../execution/fields';
+import { panelGroupField, idField } from '../../execution/fieldBuilders';
 import { declare } from '../../execution/operation';
 import { conversation } from '../../payloads/bodies';
 import { CONVERSATION_SUMMARY, titleField } from './shared';

@@ -1,7 +1,7 @@
 import { filter } from 'lodash';
 import { z } from 'zod';
 
-import { addedSwitch } from '../../execution/fields';
+import { addedSwitch } from '../../execution/fieldBuilders';
 import type { Item } from '../../execution/item';
 import { type PrecheckResult, declare } from '../../execution/operation';
 import { conversationRecord } from '../../payloads/bodies';

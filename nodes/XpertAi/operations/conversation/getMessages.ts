@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { choiceField, idField, optionsField } from '../../execution/fields';
+import { choiceField, idField, optionsField } from '../../execution/fieldBuilders';
 import { declare } from '../../execution/operation';
 import { MESSAGE_ROLES, MESSAGE_STATUSES, messageSearchBody } from '../../payloads/bodies';
 import { conversationLocator } from '../../pickers/locators';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { choiceField, panelGroupField, idField, textField } from '../../execution/fields';
+import { choiceField, panelGroupField, idField, textField } from '../../execution/fieldBuilders';
 import type { Item } from '../../execution/item';
 import { type PathValues, type PrecheckResult, declare } from '../../execution/operation';
 import { RATINGS, rating } from '../../payloads/bodies';

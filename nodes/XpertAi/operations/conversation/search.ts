@@ -7,8 +7,8 @@ import {
 	idField,
 	rowsField,
 	textField,
-} from '../../execution/fields';
-import type { FieldValues } from '../../execution/fields';
+} from '../../execution/fieldBuilders';
+import type { FieldValues } from '../../execution/fieldBuilders';
 import { declare } from '../../execution/operation';
 import { conversationSearch } from '../../payloads/bodies';
 import { CONVERSATION_SUMMARY } from './shared';

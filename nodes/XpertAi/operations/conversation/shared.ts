@@ -1,7 +1,7 @@
 import { isEmpty } from 'lodash';
 import { z } from 'zod';
 
-import { splitList, textField } from '../../execution/fields';
+import { splitList, textField } from '../../execution/fieldBuilders';
 import type { Precheck, PrecheckResult } from '../../execution/operation';
 import { isJsonObject } from '../../payloads/json';
 import { schemaOfAskedRecord } from '../../transport/answer';

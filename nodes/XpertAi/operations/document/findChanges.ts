@@ -5,7 +5,7 @@ import {
 	displayedIf,
 	optionsField,
 	textField,
-} from '../../execution/fields';
+} from '../../execution/fieldBuilders';
 import type { CodedOperation } from '../../execution/operation';
 import { knowledgebaseLocator } from '../../pickers/locators';
 import { disableInManualRuns, dryRun, maxGonePercent, shard, sourceName } from './submit/fields';

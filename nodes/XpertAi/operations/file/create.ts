@@ -1,4 +1,4 @@
-import { panelGroupField } from '../../execution/fields';
+import { panelGroupField } from '../../execution/fieldBuilders';
 import { declare } from '../../execution/operation';
 import { fileParts } from '../../payloads/bodies';
 import { targetField, UPLOAD_TIMEOUT_SECONDS } from '../shared/fields';

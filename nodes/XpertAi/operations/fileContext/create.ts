@@ -6,7 +6,7 @@ import {
 	idField,
 	splitList,
 	textField,
-} from '../../execution/fields';
+} from '../../execution/fieldBuilders';
 import { targetField, UPLOAD_TIMEOUT_SECONDS } from '../shared/fields';
 
 const parts = [

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { newKnowledgebase } from '../../payloads/knowledgebase';
 import { declare } from '../../execution/operation';
-import { panelGroupField } from '../../execution/fields';
+import { panelGroupField } from '../../execution/fieldBuilders';
 import { STATUS_ADVICE, KNOWLEDGEBASE_SUMMARY, nameField, optionalFields } from './fields';
 
 export const create = declare({

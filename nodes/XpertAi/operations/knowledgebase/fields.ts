@@ -9,7 +9,7 @@ import {
 	rowsField,
 	splitList,
 	textField,
-} from '../../execution/fields';
+} from '../../execution/fieldBuilders';
 import { KNOWLEDGEBASE_TYPES, METADATA_TYPES, PERMISSIONS } from '../../payloads/knowledgebase';
 import { parserConfigField } from '../shared/fields';
 

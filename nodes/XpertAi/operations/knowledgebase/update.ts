@@ -4,7 +4,7 @@ import { knowledgebaseChanges } from '../../payloads/knowledgebase';
 import { schemaOfAskedRecord } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import { knowledgebaseLocator } from '../../pickers/locators';
-import { panelGroupField, type FieldValues } from '../../execution/fields';
+import { panelGroupField, type FieldValues } from '../../execution/fieldBuilders';
 import {
 	STATUS_ADVICE,
 	KNOWLEDGEBASE_SUMMARY,

@@ -7,7 +7,7 @@ import {
 	numberField,
 	rowsField,
 	textField,
-} from '../../execution/fields';
+} from '../../execution/fieldBuilders';
 
 export const UPLOAD_TIMEOUT_SECONDS = 600;
 

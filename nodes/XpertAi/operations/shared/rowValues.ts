@@ -2,7 +2,7 @@ import { isNil, truncate } from 'lodash';
 import { DateTime } from 'luxon';
 
 import { convertToType } from '../../execution/fieldSchemas';
-import { type FieldValues, splitList } from '../../execution/fields';
+import { type FieldValues, splitList } from '../../execution/fieldBuilders';
 import type { Item } from '../../execution/item';
 import { utcText } from '../../payloads/dates';
 import { MissingPart } from '../../payloads/identity';

@@ -1,7 +1,12 @@
 import { storeNamespace } from '../../payloads/bodies';
 import { listAnswer } from '../../transport/answer';
 import { declare } from '../../execution/operation';
-import { panelGroupField, filledOnly, limitField, numberField } from '../../execution/fields';
+import {
+	panelGroupField,
+	filledOnly,
+	limitField,
+	numberField,
+} from '../../execution/fieldBuilders';
 import {
 	NEEDS_EVERY_ELEMENT,
 	namespaceAdvice,

@@ -2,7 +2,12 @@ import { storeSearch } from '../../payloads/bodies';
 import type { IdentityOptions } from '../../payloads/identity';
 import type { StatusAdvice } from '../../execution/apiError';
 import { declare } from '../../execution/operation';
-import { ID_PLACEHOLDER, panelGroupField, splitList, textField } from '../../execution/fields';
+import {
+	ID_PLACEHOLDER,
+	panelGroupField,
+	splitList,
+	textField,
+} from '../../execution/fieldBuilders';
 
 /**
  * Returns a text field for a namespace.

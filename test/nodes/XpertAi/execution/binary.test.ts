@@ -5,7 +5,7 @@ import {
 	openWithHead,
 	readUploadFile,
 } from 'nodes/XpertAi/execution/binary';
-import { textField } from 'nodes/XpertAi/execution/fields';
+import { textField } from 'nodes/XpertAi/execution/fieldBuilders';
 import type { Item } from 'nodes/XpertAi/execution/item';
 import { itemOf } from '../../support/context';
 import { field, itemWith } from '../../support/files';

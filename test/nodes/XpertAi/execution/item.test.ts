@@ -1,6 +1,6 @@
 import { type INodeProperties, NodeApiError, NodeOperationError } from 'n8n-workflow';
 import { apiError } from 'nodes/XpertAi/execution/apiError';
-import { panelGroupField, idField, optionsField } from 'nodes/XpertAi/execution/fields';
+import { panelGroupField, idField, optionsField } from 'nodes/XpertAi/execution/fieldBuilders';
 import { checkedKey, keyIfGiven, keyOf } from 'nodes/XpertAi/execution/identityFields';
 import { textIfGiven } from 'nodes/XpertAi/execution/reader';
 import { newKnowledgebase } from 'nodes/XpertAi/payloads/knowledgebase';

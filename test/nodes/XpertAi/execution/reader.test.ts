@@ -9,7 +9,7 @@ import {
 	rowsField,
 	simplify,
 	textField,
-} from 'nodes/XpertAi/execution/fields';
+} from 'nodes/XpertAi/execution/fieldBuilders';
 import type { FieldNaming } from 'nodes/XpertAi/execution/issueText';
 import { Reader } from 'nodes/XpertAi/execution/reader';
 import { submitFields } from 'nodes/XpertAi/operations/document/submit/fields';

@@ -15,7 +15,7 @@ import {
 	textField,
 	timeoutOption,
 	tuningField,
-} from '../../../execution/fields';
+} from '../../../execution/fieldBuilders';
 import { knowledgebaseLocator } from '../../../pickers/locators';
 import { parserFields, typedRowsField } from '../../shared/fields';
 

@@ -2,7 +2,7 @@ import { findKey, mapKeys, noop, pick } from 'lodash';
 import { isExpression } from 'n8n-workflow';
 import { type AnyZodObject, z } from 'zod';
 
-import type { FieldValues } from '../../../execution/fields';
+import type { FieldValues } from '../../../execution/fieldBuilders';
 import { findPath } from '../../../execution/givenValues';
 import { quoted } from '../../../execution/issueText';
 import type { Item } from '../../../execution/item';

@@ -1,7 +1,7 @@
 import { groupBy, isEmpty, isNil, isUndefined, map, omitBy, pick } from 'lodash';
 import type { IDataObject } from 'n8n-workflow';
 
-import type { FieldValues } from '../../../execution/fields';
+import type { FieldValues } from '../../../execution/fieldBuilders';
 import type { Item } from '../../../execution/item';
 import { type OutputFormat, rawOutput } from '../../../execution/outputs';
 import { isInStreamingChat, isTool } from '../../../execution/n8nExecution';

@@ -8,7 +8,7 @@ import {
 	IF_TOOL,
 	simplifyFields,
 	textField,
-} from '../../../execution/fields';
+} from '../../../execution/fieldBuilders';
 import { assistantLocator, threadLocator, threadOfRunLocator } from '../../../pickers/locators';
 import { runOptions, runTuning } from './options';
 

@@ -14,7 +14,7 @@ import {
 	textField,
 	timeoutOption,
 	tuningField,
-} from '../../../execution/fields';
+} from '../../../execution/fieldBuilders';
 import { typedRowsField } from '../../shared/fields';
 
 /** Options for what an answer contains. */

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 import { chosenBinaryFields } from '../../../execution/binary';
 import { convertToType } from '../../../execution/fieldSchemas';
-import type { FieldValues } from '../../../execution/fields';
+import type { FieldValues } from '../../../execution/fieldBuilders';
 import { checkedKey, conversationKeyOf, throwMissingPart } from '../../../execution/identityFields';
 import { fieldLabel, type FieldNaming, setsPath } from '../../../execution/issueText';
 import type { Item } from '../../../execution/item';

@@ -1,7 +1,7 @@
 import { get, isEmpty, pick } from 'lodash';
 import { isExpression } from 'n8n-workflow';
 
-import type { FieldValues } from '../../../../execution/fields';
+import type { FieldValues } from '../../../../execution/fieldBuilders';
 import { groupSchema } from '../../../../execution/fieldSchemas';
 import { givenFor, isNothing } from '../../../../execution/givenValues';
 import { valueUnlessMissing } from '../../../../execution/identityFields';

@@ -1,7 +1,7 @@
 import { isNil, mapValues, memoize, omit, omitBy, pick } from 'lodash';
 import type { IDataObject } from 'n8n-workflow';
 
-import type { FieldValues } from '../../../../execution/fields';
+import type { FieldValues } from '../../../../execution/fieldBuilders';
 import { groupSchema } from '../../../../execution/fieldSchemas';
 import { isFilled } from '../../../../execution/givenValues';
 import { valueUnlessMissing } from '../../../../execution/identityFields';

@@ -1,4 +1,4 @@
-import { splitList } from 'nodes/XpertAi/execution/fields';
+import { splitList } from 'nodes/XpertAi/execution/fieldBuilders';
 
 describe('a list in a text', () => {
 	it.each<[string, string, string[]]>([
