@@ -1,21 +1,18 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 import type { AnyZodObject } from 'zod';
 
-import { isFilled } from '../../../execution/givenValues';
 import {
 	sourceNameAndShard,
 	throwIfFixedKey,
 	throwIfFixedVersion,
 } from '../../../execution/identityFields';
-import { quoted } from '../../../execution/issueText';
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import { readOutputFormat } from '../../../execution/outputs';
-import { addHints, isInLoop, mayContinue } from '../../../execution/n8nExecution';
+import { addHints, mayContinue } from '../../../execution/n8nExecution';
 import { systemClock } from '../../../transport/clock';
 import { addEndHints, addMemoryHints, addMirroredHint } from './endHints';
 import { disableMissing } from './disableMissing';
-import { differsIn, linkedNodes, otherMirrorText, sourceDifference } from './linkedNodes';
 import {
 	hintsOf,
 	outputItems,
@@ -24,66 +21,11 @@ import {
 	submissionProgress,
 	withHints,
 } from './report';
-import {
-	readSubmitSettings,
-	sameSettingsCheck,
-	submitSettingsSchema,
-	type SubmitSettings,
-} from './settings';
+import { readSubmitSettings, sameSettingsCheck, submitSettingsSchema } from './settings';
 import { SourceRun } from './sourceRun';
 import { VERSION_PARAMETER } from './sources/inputDocument';
 import { Submission } from './submission';
-
-const MIRROR = 'Mirror the Source (Disable What Is Gone)';
-
-/**
- * Rejects a choice that disables missing documents if the node is in a loop. Each iteration has only some of the
- * documents, so all others would be disabled.
- *
- * @param name the field with this choice
- * @param other a choice of the field that is allowed in a loop
- * @throws NodeOperationError before anything is sent
- */
-export function throwIfInLoop(item: Item, name: string, choice: string, other: string): void {
-	if (!isInLoop(item.context)) return;
-	item.throwFieldIssue(
-		name,
-		`cannot be "${choice}" in a loop, as that needs all documents in one run: take the node out of the loop, or choose "${other}"`,
-	);
-}
-
-/**
- * Rejects "Mirror the Source" behind a Find Changes node, unless this node has a Source Name that certainly differs from
- * the one there. Find Changes passes on only changed documents, so all unchanged documents would be disabled. Rejects
- * nothing in older versions of n8n, because they do not return the parameters of other nodes.
- *
- * @throws NodeOperationError before anything is sent
- */
-function throwIfBehindFindChanges(item: Item): void {
-	const { context, node } = item;
-	const found = linkedNodes(context, node.name, 'findChanges').find(
-		(other) => !isFilled(node, 'sourceName') || !differsIn('sourceName', node, other),
-	);
-	if (!found) return;
-	item.throwFieldIssue(
-		'mode',
-		`cannot be "${MIRROR}" behind ${quoted(found.name)}, which passes on only what changed: choose "Send New and Changed"`,
-	);
-}
-
-/**
- * Compares the settings with those of linked nodes. If their sources differ, or if another node mirrors the same source,
- * the run disables nothing and says so.
- *
- * @returns the settings; with `mirrors` off and a `linkedNodesHint` if there is such a problem
- */
-export function adjustedToLinkedNodes(item: Item, settings: SubmitSettings): SubmitSettings {
-	const difference =
-		sourceDifference(item) ?? (settings.mirrors ? otherMirrorText(item) : undefined);
-	if (difference === undefined) return settings;
-	const linkedNodesHint = settings.mirrors ? `Nothing is disabled. ${difference}` : difference;
-	return { ...settings, mirrors: false, linkedNodesHint };
-}
+import { adjustedToLinkedNodes, throwIfMirrorsPart } from './workflowChecks';
 
 /**
  * Runs Submit: stores the documents of all items, requests their processing, and reports each outcome.
@@ -97,10 +39,7 @@ export async function execute(execution: Execution): Promise<INodeExecutionData[
 	const [first] = execution.items;
 	if (!first) return [];
 	const settings = { ...readSubmitSettings(first), ...readOutputFormat(first) };
-	if (settings.mirrors) {
-		throwIfInLoop(first, 'mode', MIRROR, 'Send New and Changed');
-		throwIfBehindFindChanges(first);
-	}
+	if (settings.mirrors) throwIfMirrorsPart(first);
 	throwIfFixedVersion(first, VERSION_PARAMETER, execution.items.length);
 	const started = systemClock.now();
 	const submission = new Submission(first, adjustedToLinkedNodes(first, settings));
