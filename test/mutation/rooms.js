@@ -19,13 +19,13 @@ module.exports = {
 	// The door of all fields that say which one something is, or whose, is held beside it.
 	identity: {
 		folder: 'nodes/XpertAi',
-		files: ['payloads/{identity,template,codePath}', 'execution/identityFields'],
+		files: ['payloads/{identity,keys,missingValues,template,codePath}', 'execution/identityFields'],
 		engine: ['ingestIdentity', 'ingestMissingValues'],
 		without: [
 			LONG,
 			'test/nodes/XpertAi/!(payloads|execution)/**',
 			'test/nodes/XpertAi/*.test.ts',
-			'test/nodes/XpertAi/{payloads,execution}/!(identity|identityFields|template).test.ts',
+			'test/nodes/XpertAi/{payloads,execution}/!(identity|identityFields|keys|missingValues|template).test.ts',
 		],
 	},
 	execution: {
@@ -41,7 +41,10 @@ module.exports = {
 		],
 	},
 	pickers: { folder: 'nodes/XpertAi/pickers', files: ['!(locators)'], engine: ['pickers'] },
-	payloads: { folder: 'nodes/XpertAi/payloads', files: ['!(identity|template|codePath)'] },
+	payloads: {
+		folder: 'nodes/XpertAi/payloads',
+		files: ['!(identity|keys|missingValues|template|codePath)'],
+	},
 	// Simple operations are data: what they send, and make of answers, is held by the cases of all operations.
 	operations: {
 		folder: 'nodes/XpertAi/operations',

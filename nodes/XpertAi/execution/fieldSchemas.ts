@@ -9,7 +9,8 @@ import { z, type ZodTypeAny } from 'zod';
 
 import { isJsonObject, jsonValueSchema } from '../payloads/json';
 import { isoText } from '../payloads/dates';
-import { hasLostDigits, missingValueTextIn } from '../payloads/identity';
+import { hasLostDigits } from '../payloads/identity';
+import { missingValueTextIn } from '../payloads/missingValues';
 import { EVERY_UUID, isUuid, UUID_ISSUE } from '../payloads/ids';
 import { LONE_SURROGATE_ISSUE } from '../payloads/loneSurrogates';
 import { ConvertingSchema } from '../payloads/schemas';

@@ -2,17 +2,13 @@ import { attempt, get, isEmpty, isObject } from 'lodash';
 import { isExpression } from 'n8n-workflow';
 
 import { jsonValueSchema } from '../payloads/json';
+import { hasLostDigits, type IdentityOptions, MissingPart } from '../payloads/identity';
+import { canonicalKey, conversationKeyIssue, keyIssue } from '../payloads/keys';
 import {
-	canonicalKey,
-	hasLostDigits,
-	type IdentityOptions,
-	keyIssue,
-	MissingPart,
 	missingValueWordIn,
 	missingValueTextIn,
-	conversationKeyIssue,
 	missingValueIssue,
-} from '../payloads/identity';
+} from '../payloads/missingValues';
 import { partsOf } from '../payloads/template';
 import {
 	evaluateByPartsAndShare,

@@ -1,7 +1,7 @@
 import { difference, map, uniq, uniqBy } from 'lodash';
 
 import type { DocumentRecord } from '../payloads/document';
-import { canonicalKey } from '../payloads/identity';
+import { canonicalKey } from '../payloads/keys';
 import { derivedId } from '../payloads/ids';
 import type { Failure } from '../transport/failure';
 import { type KnowledgebaseRoutes, documentListAnswer } from './routes';

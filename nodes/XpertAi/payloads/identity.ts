@@ -1,8 +1,8 @@
 import { isDate, isEmpty, isObject } from 'lodash';
 import { DateTime } from 'luxon';
 
-import { hasLoneSurrogate, LONE_SURROGATE_ISSUE } from './loneSurrogates';
 import { partsOf, type Template, type CodePart } from './template';
+import { EVERY_MISSING_WORD } from './missingValues';
 
 /**
  * Options for values that identify something (keys, source names, versions, folders, addresses, filter values), and for
@@ -125,34 +125,6 @@ export const hasLostDigits = (value: unknown) =>
 const hasVisibleCharacter = (value: unknown) =>
 	isCollection(value) ? !isEmpty(value) : /[^\s\p{Cc}\p{Cf}]/u.test(String(value));
 
-/* Words for a missing value */
-
-/** Texts that JavaScript writes for a missing value. */
-const MISSING_VALUES = new Set(['undefined', 'null', 'NaN', 'Invalid Date', 'Invalid DateTime']);
-
-const OBJECT_AS_TEXT = /\[object [A-Z]\w*\]/;
-
-/** Matches `undefined`, `null` or `NaN` as a separate word. Does not match the name `john.null@example.com`. */
-const SEPARATE_MISSING_WORD =
-	/(?<![\p{L}\p{N}])undefined(?![\p{L}\p{N}])|(?<![\p{L}\p{N}.])(?:null|NaN)(?![\p{L}\p{N}.])/u;
-
-/** Matches every text for a missing value. Except for `[object …]`, no letter or digit may be directly beside it. */
-const EVERY_MISSING_WORD =
-	/\[object [A-Z]\w*\]|(?<![\p{L}\p{N}])(?:undefined|null|NaN|Invalid Date(?:Time)?)(?![\p{L}\p{N}])/gu;
-
-/**
- * Finds a text for a missing value.
- *
- * @returns the whole text if it stands for a missing value, e.g. `null`; a part such as `[object Object]` of a longer
- * text; undefined for any other text
- */
-export const missingValueTextIn = (text: string): string | undefined =>
-	MISSING_VALUES.has(text) ? text : OBJECT_AS_TEXT.exec(text)?.[0];
-
-/** Like `missingValueTextIn`, but also finds `undefined`, `null` and `NaN` in a longer text such as `chat-undefined`. */
-export const missingValueWordIn = (text: string): string | undefined =>
-	missingValueTextIn(text) ?? SEPARATE_MISSING_WORD.exec(text)?.[0];
-
 /**
  * Whether the code of a part wrote a word such as `undefined` for a missing value. A word that is already in the data
  * does not count, e.g. in the file name `null-safety.md`.
@@ -171,32 +143,3 @@ function writesMissingWord(
 	const isInData = (word: string) => texts.some((text) => text.includes(word.toLowerCase()));
 	return !words.every(isInData);
 }
-
-/* Keys */
-
-/**
- * Normalizes a key: removes U+0000 and outer blanks, and converts to NFC. Unicode has two spellings of a name such as
- * `Übersicht.txt`. NFC gives both the same key.
- */
-export const canonicalKey = (text: string): string =>
-	text.replaceAll('\0', '').trim().normalize('NFC');
-
-/** Returns why a canonical key is not valid; undefined for a valid key. */
-export function keyIssue(key: string): string | undefined {
-	if (key === '') return 'must not be empty';
-	if (hasLoneSurrogate(key)) return LONE_SURROGATE_ISSUE;
-	const missing = missingValueTextIn(key);
-	return missing && missingValueIssue(missing);
-}
-
-/**
- * Returns why a canonical key of a conversation is not valid; undefined for a valid key. Such a key must not contain a
- * word for a missing value, because several users would share the conversation.
- */
-export function conversationKeyIssue(key: string): string | undefined {
-	const missing = missingValueWordIn(key);
-	return keyIssue(key) ?? (missing && missingValueIssue(missing));
-}
-
-export const missingValueIssue = (text: string) =>
-	`holds "${text}", which stands for a missing value`;

@@ -11,7 +11,7 @@ import { readOutputFormat } from '../../../execution/outputs';
 import { isTool } from '../../../execution/n8nExecution';
 import { mergeAdditionalFields } from '../../../execution/requestBody';
 import { changedArguments, runBodies } from '../../../payloads/bodies';
-import { missingValueTextIn, missingValueIssue } from '../../../payloads/identity';
+import { missingValueTextIn, missingValueIssue } from '../../../payloads/missingValues';
 import { derivedId } from '../../../payloads/ids';
 import {
 	filterValuesIn,
