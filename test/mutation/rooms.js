@@ -19,7 +19,10 @@ module.exports = {
 	// The door of all fields that say which one something is, or whose, is held beside it.
 	identity: {
 		folder: 'nodes/XpertAi',
-		files: ['payloads/{identity,keys,missingValues,template,codePath}', 'execution/identityFields'],
+		files: [
+			'payloads/{identity,keys,missingValues,template,codePath}',
+			'execution/{identityFields,missingPartErrors,fixedFields}',
+		],
 		engine: ['ingestIdentity', 'ingestMissingValues'],
 		without: [
 			LONG,
@@ -31,7 +34,7 @@ module.exports = {
 	execution: {
 		folder: 'nodes/XpertAi/execution',
 		// What the editor shows of fields is held by test/package/surface, here and below.
-		files: ['!(fieldBuilders|identityFields)'],
+		files: ['!(fieldBuilders|fixedFields|identityFields|missingPartErrors)'],
 		// The session of a chat gives runs their key; what all operations show is held where they are listed.
 		engine: [
 			...['../nodes/words', '../nodes/XpertAi/catalogue'],

@@ -1,14 +1,10 @@
-import { attempt, get, isEmpty, isObject } from 'lodash';
+import { get, isObject } from 'lodash';
 import { isExpression } from 'n8n-workflow';
 
 import { jsonValueSchema } from '../payloads/json';
 import { hasLostDigits, type IdentityOptions, MissingPart } from '../payloads/identity';
 import { canonicalKey, conversationKeyIssue, keyIssue } from '../payloads/keys';
-import {
-	missingValueWordIn,
-	missingValueTextIn,
-	missingValueIssue,
-} from '../payloads/missingValues';
+import { missingValueTextIn } from '../payloads/missingValues';
 import { partsOf } from '../payloads/template';
 import {
 	evaluateByPartsAndShare,
@@ -18,17 +14,10 @@ import {
 	templateParserOf,
 } from './expressions';
 import { LOST_DIGITS_ADVICE, LOST_DIGITS_ISSUE, convertToType } from './fieldSchemas';
-import {
-	EMPTY_EXPRESSION_ADVICE,
-	emptyExpressionIssue,
-	givenFor,
-	isBlank,
-	isFilled,
-	emptyValueName,
-} from './givenValues';
-import { quoted } from './issueText';
+import { givenFor, isBlank, isFilled } from './givenValues';
 import { isTool } from './n8nExecution';
 import type { Reader } from './reader';
+import { throwMissingPart } from './missingPartErrors';
 
 /** An item whose expressions are evaluated at its `place`. */
 type ItemReader = Reader & { place: Place };
@@ -66,55 +55,7 @@ function isGiven(item: ItemReader, name: string): boolean {
 	return isCollectionExpression ? textOrMissing(item, name, {}) !== '' : isFilled(item.node, name);
 }
 
-/* Errors about missing parts */
-
-const missingPartErrors = new WeakSet<object>();
-
-/**
- * Whether `throwMissingPart` threw this error. After such an error, it is unclear which documents the source contains.
- */
-export const isMissingPartError = (error: unknown): boolean =>
-	isObject(error) && missingPartErrors.has(error);
-
-/**
- * Throws an error about a part that is missing.
- *
- * @param texts `howToCorrect`: the advice for an item that is not empty. `issueAddition`: what the message says in addition
- */
-export function throwMissingPart(
-	item: ItemReader,
-	field: string,
-	missing: MissingPart,
-	{ howToCorrect = EMPTY_EXPRESSION_ADVICE, issueAddition = '' } = {},
-): never {
-	const advice =
-		item.emptyItemAdvice ??
-		(hasLostDigits(missing.gave) ? LOST_DIGITS_ADVICE : `${item.fieldsInWords}${howToCorrect}`);
-	const issue = `${missingPartIssue(missing)}${isBlank(missing.gave) ? issueAddition : ''}`;
-	const error = attempt(() => item.throwIssue({ field, issue, advice }));
-	missingPartErrors.add(error as object);
-	throw error as Error;
-}
-
-/** Returns what is wrong with the value that a part gave, as the end of a sentence. */
-function missingPartIssue(missing: MissingPart): string {
-	const { gave, isAlone } = missing;
-	const lacksPart = `lacks a part: ${shownCode(missing)} gave`;
-	const isNothingInside = isBlank(gave) || (isObject(gave) && isEmpty(gave));
-	if (isAlone && isNothingInside) return emptyExpressionIssue(gave);
-	if (isBlank(gave)) return `${lacksPart} ${emptyValueName(gave)} for this item`;
-	// A word such as `undefined` stands for a missing value.
-	const word = typeof gave === 'string' ? missingValueWordIn(gave) : undefined;
-	if (word !== undefined) return missingValueIssue(word);
-	return `${lacksPart} ${hasLostDigits(gave) ? 'a number without its last digits' : quoted(gave)}`;
-}
-
-/** Returns the code of a part as in an expression, in at most 80 characters. */
-const shownCode = ({ code }: MissingPart): string =>
-	`{{ ${code.length > 80 ? `${code.slice(0, 80)}…` : code} }}`;
-
 /* Keys and names */
-
 interface KeyOptions extends IdentityOptions {
 	/** What the message about a part without a value says in addition. */
 	issueAddition?: string;
@@ -259,55 +200,6 @@ export function readVersion(item: ItemReader, name: string): string | undefined 
 
 /** Whether the user filled in the field for the version. */
 export const wantsVersion = isGiven;
-
-/* Fields that must not be Fixed */
-
-/**
- * Throws an error if all documents have the same version. Then no document would ever count as changed.
- *
- * @param count the number of documents
- */
-export function throwIfFixedVersion(item: ItemReader, name: string, count: number): void {
-	if (count > 1 && hasConstantValue(item, name))
-		item.throwFieldIssue(name, FIXED_VERSION_ISSUE, undefined, FIXED_VERSION_ADVICE);
-}
-
-/**
- * Throws an error if all documents of a source have the same key. Then each document would replace the one before.
- *
- * @param count the number of documents of the source
- */
-export function throwIfFixedKey(item: ItemReader, count: number): void {
-	if (count > 1 && hasConstantValue(item, DOCUMENT_KEY))
-		item.throwFieldIssue(DOCUMENT_KEY, FIXED_KEY_ISSUE, undefined, FIXED_KEY_ADVICE);
-}
-
-/**
- * Whether a field is filled in with a text, or with an expression that has only fixed text and numbers.
- *
- * @throws NodeOperationError if the text is an expression in a Fixed field
- */
-function hasConstantValue(item: ItemReader, name: string): boolean {
-	const given = givenFor(item.node, name);
-	if (!isFilled(item.node, name)) return false;
-	if (isExpression(given) && partsOf(templateParserOf(item.node)(given)).length > 0) return false;
-	item.throwIfExpressionInFixed(name);
-	return true;
-}
-
-const DOCUMENT_KEY = 'documentKey';
-
-const FIXED_VERSION_ISSUE =
-	'is Fixed, so all documents have the same version and none would ever count as changed';
-
-const FIXED_VERSION_ADVICE =
-	'Switch the field to Expression, and read the version from the item: {{ $json.updated_at }}. For a JSON or a file of records, Submit has "Version Field" for the name of a field.';
-
-const FIXED_KEY_ISSUE =
-	'is Fixed, so all documents have the same key and only the last would be kept';
-
-const FIXED_KEY_ADVICE =
-	'Switch the field to Expression, and read the key from the item: {{ $json.path }}. A JSON or a file of records has "Key Field" for the name of a field.';
 
 /* Addresses, folders and rows */
 

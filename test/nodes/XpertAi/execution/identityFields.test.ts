@@ -4,18 +4,19 @@ import { DateTime } from 'luxon';
 import {
 	conversationKeyOf,
 	identityText,
-	isMissingPartError,
 	keyIfGiven,
 	keyOf,
-	throwIfFixedVersion,
 	sourceNameAndShard,
 	readVersion,
 	asVersion,
 	wantsVersion,
 } from 'nodes/XpertAi/execution/identityFields';
+import { throwIfFixedVersion } from 'nodes/XpertAi/execution/fixedFields';
+import { isMissingPartError } from 'nodes/XpertAi/execution/missingPartErrors';
 import { submitFields } from 'nodes/XpertAi/operations/document/submit/fields';
 import { startFields } from 'nodes/XpertAi/operations/thread/run/fields';
 import { MissingPart } from 'nodes/XpertAi/payloads/identity';
+
 import { itemOf } from '../../support/context';
 import { n8nValue } from '../../support/expressions';
 import { thrownBy } from '../../support/thrown';

@@ -1,11 +1,8 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 import type { AnyZodObject } from 'zod';
 
-import {
-	sourceNameAndShard,
-	throwIfFixedKey,
-	throwIfFixedVersion,
-} from '../../../execution/identityFields';
+import { sourceNameAndShard } from '../../../execution/identityFields';
+import { throwIfFixedKey, throwIfFixedVersion } from '../../../execution/fixedFields';
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import { readOutputFormat } from '../../../execution/outputs';

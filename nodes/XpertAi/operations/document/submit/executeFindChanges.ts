@@ -2,12 +2,8 @@ import { sortBy, sumBy } from 'lodash';
 import type { INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 
-import {
-	keyOf,
-	throwIfFixedVersion,
-	readVersion,
-	wantsVersion,
-} from '../../../execution/identityFields';
+import { keyOf, readVersion, wantsVersion } from '../../../execution/identityFields';
+import { throwIfFixedVersion } from '../../../execution/fixedFields';
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import { addHints, isTool } from '../../../execution/n8nExecution';

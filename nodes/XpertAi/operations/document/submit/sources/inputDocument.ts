@@ -2,7 +2,7 @@ import type { Hash } from 'crypto';
 import { attempt, get, has } from 'lodash';
 
 import type { ItemError } from '../../../../execution/apiError';
-import { isMissingPartError } from '../../../../execution/identityFields';
+import { isMissingPartError } from '../../../../execution/missingPartErrors';
 import type { Item } from '../../../../execution/item';
 import type { SourceFile } from '../../../../ingest/facts';
 import type { DocumentRecord } from '../../../../payloads/document';

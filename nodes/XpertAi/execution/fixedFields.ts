@@ -1,0 +1,53 @@
+import { isExpression } from 'n8n-workflow';
+
+import { partsOf } from '../payloads/template';
+import { templateParserOf } from './expressions';
+import { givenFor, isFilled } from './givenValues';
+import type { Reader } from './reader';
+
+/**
+ * Throws an error if all documents have the same version. Then no document would ever count as changed.
+ *
+ * @param count the number of documents
+ */
+export function throwIfFixedVersion(item: Reader, name: string, count: number): void {
+	if (count > 1 && hasConstantValue(item, name))
+		item.throwFieldIssue(name, FIXED_VERSION_ISSUE, undefined, FIXED_VERSION_ADVICE);
+}
+
+/**
+ * Throws an error if all documents of a source have the same key. Then each document would replace the one before.
+ *
+ * @param count the number of documents of the source
+ */
+export function throwIfFixedKey(item: Reader, count: number): void {
+	if (count > 1 && hasConstantValue(item, DOCUMENT_KEY))
+		item.throwFieldIssue(DOCUMENT_KEY, FIXED_KEY_ISSUE, undefined, FIXED_KEY_ADVICE);
+}
+
+/**
+ * Whether a field is filled in with a text, or with an expression that has only fixed text and numbers.
+ *
+ * @throws NodeOperationError if the text is an expression in a Fixed field
+ */
+function hasConstantValue(item: Reader, name: string): boolean {
+	const given = givenFor(item.node, name);
+	if (!isFilled(item.node, name)) return false;
+	if (isExpression(given) && partsOf(templateParserOf(item.node)(given)).length > 0) return false;
+	item.throwIfExpressionInFixed(name);
+	return true;
+}
+
+const DOCUMENT_KEY = 'documentKey';
+
+const FIXED_VERSION_ISSUE =
+	'is Fixed, so all documents have the same version and none would ever count as changed';
+
+const FIXED_VERSION_ADVICE =
+	'Switch the field to Expression, and read the version from the item: {{ $json.updated_at }}. For a JSON or a file of records, Submit has "Version Field" for the name of a field.';
+
+const FIXED_KEY_ISSUE =
+	'is Fixed, so all documents have the same key and only the last would be kept';
+
+const FIXED_KEY_ADVICE =
+	'Switch the field to Expression, and read the key from the item: {{ $json.path }}. A JSON or a file of records has "Key Field" for the name of a field.';
