@@ -1,4 +1,5 @@
-import type { Documents, Fact, ReadyDocument } from './facts';
+import type { Fact } from './facts';
+import type { Documents, ReadyDocument } from './readyDocuments';
 import type { DocumentOrFact } from './uploads';
 
 export type Batch<Report> = Array<ReadyDocument<Report>>;

@@ -1,6 +1,6 @@
 import { IDS_PER_ADDRESS } from '../transport/api';
 import type { Failure } from '../transport/failure';
-import type { Documents, ReadyDocument } from './facts';
+import type { Documents, ReadyDocument } from './readyDocuments';
 import type { SourceMemory } from './memory';
 import { processingState, type ProcessingStatus, type FetchedStatuses } from './statuses';
 

@@ -1,6 +1,6 @@
 import { get } from 'lodash';
 
-import type { ReadyDocument } from './facts';
+import type { ReadyDocument } from './readyDocuments';
 import { recordId } from './routes';
 
 type SentDocument = Pick<ReadyDocument<unknown>, 'id' | 'lacksStableId' | 'record'>;

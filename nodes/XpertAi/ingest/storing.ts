@@ -12,7 +12,8 @@ import {
 } from '../transport/failure';
 import { matchRecords } from './matchRecords';
 import { type Batch, groupIntoBatches, type BatchLimits } from './batches';
-import type { Documents, Fact } from './facts';
+import type { Fact } from './facts';
+import type { Documents } from './readyDocuments';
 import { Folders } from './folders';
 import type { JournalRows, SourceMemory } from './memory';
 import type { DocumentOrFact } from './uploads';

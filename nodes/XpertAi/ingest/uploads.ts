@@ -5,7 +5,8 @@ import { lenientNumber, lenientText } from '../payloads/schemas';
 import { type ApiClient, call } from '../transport/call';
 import type { Failure } from '../transport/failure';
 import { multipartBody, UPLOADS_AT_ONCE } from '../transport/multipart';
-import { type Documents, type Fact, type ReadyDocument, serialize } from './facts';
+import { type Fact } from './facts';
+import { type Documents, type ReadyDocument, serialize } from './readyDocuments';
 
 /** Either a document to store, or a fact to pass on. */
 export type DocumentOrFact<Report> = ReadyDocument<Report> | Fact<Report>;

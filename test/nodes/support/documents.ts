@@ -1,4 +1,4 @@
-import { type ReadyDocument, serialize } from 'nodes/XpertAi/ingest/facts';
+import { type ReadyDocument, serialize } from 'nodes/XpertAi/ingest/readyDocuments';
 
 import type { DocumentRecord } from '../../../nodes/XpertAi/payloads/document';
 

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { readdirSync, readFileSync } from 'node:fs';
 import { matchRecords } from 'nodes/XpertAi/ingest/matchRecords';
-import type { ReadyDocument } from 'nodes/XpertAi/ingest/facts';
+import type { ReadyDocument } from 'nodes/XpertAi/ingest/readyDocuments';
 import { documentListAnswer } from 'nodes/XpertAi/ingest/routes';
 import {
 	fetchStatuses,

@@ -1,6 +1,6 @@
 import { chunk, range } from 'lodash';
 import { hash } from 'node:crypto';
-import type { ReadyDocument } from 'nodes/XpertAi/ingest/facts';
+import type { ReadyDocument } from 'nodes/XpertAi/ingest/readyDocuments';
 import { Fingerprints, MARKS, storedEntry } from 'nodes/XpertAi/ingest/memory/fingerprints';
 import {
 	compareDocuments,

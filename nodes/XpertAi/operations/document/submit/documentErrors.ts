@@ -3,7 +3,7 @@ import { find } from 'lodash';
 import type { ItemError, NamedId } from '../../../execution/apiError';
 import { documentExtension } from '../../../execution/binary';
 import type { Item } from '../../../execution/item';
-import type { ReadyDocument } from '../../../ingest/facts';
+import type { ReadyDocument } from '../../../ingest/readyDocuments';
 import { unfindableReason } from '../../../ingest/statuses';
 import { type Failure, isTooLarge, mayBePartlyDone } from '../../../transport/failure';
 import { DOCUMENTS_FROM, HOW_TO_SEND_A_TEXT } from './fields';

@@ -1,7 +1,7 @@
 import { hash, randomUUID } from 'crypto';
 
 import type { Item } from '../../../execution/item';
-import type { ReadyDocument } from '../../../ingest/facts';
+import type { ReadyDocument } from '../../../ingest/readyDocuments';
 import { withParentFolder } from '../../../ingest/folders';
 import { MARKS } from '../../../ingest/memory';
 import type { DocumentRecord } from '../../../payloads/document';

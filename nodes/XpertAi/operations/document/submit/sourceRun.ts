@@ -1,4 +1,4 @@
-import type { Documents } from '../../../ingest/facts';
+import type { Documents } from '../../../ingest/readyDocuments';
 import { Folders } from '../../../ingest/folders';
 import { JOURNAL_BYTES, SourceMemory } from '../../../ingest/memory';
 import { Processing } from '../../../ingest/processing';

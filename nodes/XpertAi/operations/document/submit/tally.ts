@@ -3,7 +3,8 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { ItemError } from '../../../execution/apiError';
 import { itemJson } from '../../../execution/outputs';
-import type { DocumentFact, ReadyDocument } from '../../../ingest/facts';
+import type { DocumentFact } from '../../../ingest/facts';
+import type { ReadyDocument } from '../../../ingest/readyDocuments';
 import { unfindableReason, type LastState, lastStateOf } from '../../../ingest/statuses';
 import type { Failure } from '../../../transport/failure';
 import { affectsAll, documentsError, withPlainReason } from './documentErrors';

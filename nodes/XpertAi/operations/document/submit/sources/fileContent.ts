@@ -3,7 +3,7 @@ import type { Hash } from 'crypto';
 import { binaryChunks, type BinaryField, readUploadFile } from '../../../../execution/binary';
 import { decodedChunks, decodeInOnePass } from '../../../../execution/fileText';
 import type { Item } from '../../../../execution/item';
-import type { SourceFile } from '../../../../ingest/facts';
+import type { SourceFile } from '../../../../ingest/readyDocuments';
 
 /** Maximum size of a file that the node keeps in memory. A larger file is read a second time for the upload. */
 const KEPT_BYTES = 2 ** 18;

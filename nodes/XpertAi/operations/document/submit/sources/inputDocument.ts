@@ -4,7 +4,7 @@ import { attempt, get, has } from 'lodash';
 import type { ItemError } from '../../../../execution/apiError';
 import { isMissingPartError } from '../../../../execution/missingPartErrors';
 import type { Item } from '../../../../execution/item';
-import type { SourceFile } from '../../../../ingest/facts';
+import type { SourceFile } from '../../../../ingest/readyDocuments';
 import type { DocumentRecord } from '../../../../payloads/document';
 
 /** A document that was read from an item and checked. */

@@ -1,6 +1,6 @@
 import { map } from 'lodash';
 import type { IDataObject } from 'n8n-workflow';
-import { serialize } from 'nodes/XpertAi/ingest/facts';
+import { serialize } from 'nodes/XpertAi/ingest/readyDocuments';
 import { unfindableReason, type LastState, lastStateOf } from 'nodes/XpertAi/ingest/statuses';
 import {
 	documentsError,
