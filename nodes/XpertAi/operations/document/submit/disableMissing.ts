@@ -1,45 +1,15 @@
-import { compact, difference, groupBy, partition, pick, sortBy } from 'lodash';
+import { difference, partition, pick, sortBy } from 'lodash';
 
-import { isFilled } from '../../../execution/givenValues';
-import { quoted } from '../../../execution/issueText';
-import type { Item } from '../../../execution/item';
 import { outermostMode } from '../../../execution/n8nExecution';
-import type { DocumentNameAndKey, SourceMemory } from '../../../ingest/memory';
+import type { SourceMemory } from '../../../ingest/memory';
 import { fetchStatuses, processingState, type ProcessingStatus } from '../../../ingest/statuses';
 import { switchDocuments } from '../../../ingest/switchDocuments';
 import type { Failure } from '../../../transport/failure';
 import { failureMessage } from '../../../transport/failureText';
-import type { SourceContents } from './sourceContents';
-import { SourceRun } from './sourceRun';
-import type { Submission } from './submission';
+import { exceedsShare, mayDisableInExecution } from './disablingLimits';
+import { addScheduledRunHint, reportOtherKeys, reportTooMany } from './missingReports';
+import type { SourceRun } from './sourceRun';
 import { asHint, counted } from './textHelpers';
-
-/** Maximum number of documents that a message names as examples. */
-const MAX_EXAMPLES = 3;
-
-/** Maximum number of missing documents whose names are compared with those of this run. */
-const MAX_COMPARED = 100;
-
-/**
- * n8n execution modes in which the node disables missing documents. In a manual execution or a retry, items may be
- * incomplete or outdated.
- */
-const DISABLING_EXECUTION_MODES: unknown[] = [
-	'trigger',
-	'webhook',
-	'chat',
-	'cli',
-	'error',
-	'integrated',
-];
-
-/** Whether the mode of this execution lets the node disable missing documents. */
-function mayDisableInExecution({ first, settings }: Submission): boolean {
-	const mode = outermostMode(first.context);
-	return (
-		DISABLING_EXECUTION_MODES.includes(mode) || (mode === 'manual' && settings.disableInManualRuns)
-	);
-}
 
 /**
  * Disables stored documents that are missing from this run, if `mirrors` is set. Only a complete run disables documents
@@ -132,155 +102,6 @@ async function disableInNameOrder(
 const SWITCHED_BY_HAND =
 	'not disabled, though gone: switched by hand. If still found, Document: Disable takes it out.';
 
-const shareInWords = (missing: string[], { knownCountBefore }: SourceMemory) =>
-	`${missing.length} of ${counted(knownCountBefore, 'document')} are missing from this run`;
-
-/** Adds a hint about what a scheduled run would do with the missing documents, if it would do anything. */
-async function addScheduledRunHint(
-	sourceRun: SourceRun,
-	memory: SourceMemory,
-	{ missing, toDisable, isTooMany }: { missing: string[]; toDisable: string[]; isTooMany: boolean },
-): Promise<void> {
-	const { submission } = sourceRun;
-	const { first, settings } = submission;
-	if (missing.length === 0 && toDisable.length === 0) return;
-	const plan = isTooMany
-		? `disable none: more than ${settings.maxGonePercent} %`
-		: `disable ${missing.length > 0 ? 'them' : counted(toDisable.length, 'document')}`;
-	// Rebuilt documents do not count as missing. They are disabled all the same.
-	const share = missing.length > 0 ? `${shareInWords(missing, memory)}. ` : '';
-	submission.addHint(`${share}A scheduled run would ${plan}.`);
-	if (isTooMany) submission.addHint(await tooManyAdvice(sourceRun, memory, missing));
-	else if (outermostMode(first.context) === 'manual')
-		submission.addHint(
-			`A run by hand does so with the option "${first.labelOf('options.disableInManualRuns')}".`,
-		);
-}
-
-/** Records the error that more documents are missing than `maxGonePercent` allows. In a dry run, adds a hint. */
-async function reportTooMany(
-	sourceRun: SourceRun,
-	memory: SourceMemory,
-	missing: string[],
-): Promise<void> {
-	const { submission } = sourceRun;
-	const { first, settings } = submission;
-	const { dryRun, maxGonePercent } = settings;
-	const label = `"${first.labelOf('options.maxGonePercent')}"`;
-	const tooMany = `${shareInWords(missing, memory)}, more than ${label} allows (${maxGonePercent})`;
-	if (dryRun)
-		return submission.addHint(
-			`The next run would fail: ${tooMany}.`,
-			otherNodeAdvice(submission, 'them'),
-		);
-	const advice = await tooManyAdvice(sourceRun, memory, missing);
-	submission.addSourceError(first.operationError(`Nothing was disabled: ${tooMany}`, advice));
-}
-
-/** What to do if too many documents are missing: names some of them, or the keys that are made otherwise. */
-async function tooManyAdvice(
-	{ contents, submission }: SourceRun,
-	memory: SourceMemory,
-	missing: string[],
-): Promise<string> {
-	const { first } = submission;
-	const label = `"${first.labelOf('options.maxGonePercent')}"`;
-	const percent = percentage(missing.length, memory.knownCountBefore);
-	const stored = allStoredSentence(submission);
-	const otherKeys = await otherKeysText(first, contents, memory, missing);
-	if (otherKeys)
-		return `${stored}${otherKeys} If it is right now, also after a correction, set ${label} to ${percent} for one scheduled run, which disables the copies under the other keys. ${otherNodeAdvice(submission, 'the others')}`;
-	const examples = await examplesOf(missing, memory, 'name');
-	return `${stored}Missing are for example ${examples}. ${otherNodeAdvice(submission, 'them')} If they are really gone from the source, set ${label} to ${percent} for one scheduled run.`;
-}
-
-/** The name of the parameter for the keys of documents. */
-const keyFieldOf = ({ node }: Item) =>
-	node.parameters.documentKeyField ? 'documentKeyField' : 'documentKey';
-
-/**
- * Looks for missing documents whose names came in this run under other keys. If that holds for most of them, the keys are
- * probably made otherwise than before, so each document is stored twice. Compares only names that occur once.
- *
- * @returns sentences with an example and the advice; undefined if it does not hold
- */
-async function otherKeysText(
-	first: Item,
-	{ reports }: SourceContents,
-	{ names }: SourceMemory,
-	missing: string[],
-): Promise<string | undefined> {
-	const compared = missing.slice(0, MAX_COMPARED);
-	const known = [...(await names.of(compared)).values()];
-	const [missingKeys, keysNow] = [known, [...reports.values()]].map(keysByUniqueName);
-	const both = [...(missingKeys ?? [])].filter(([name]) => keysNow?.has(name));
-	const [[name, before] = []] = both;
-	if (name === undefined || both.length * 2 <= compared.length) return undefined;
-	return `${quoted(name)} is missing under the key ${quoted(before)}, and came under ${quoted(keysNow?.get(name))}. Where keys are made otherwise than in an earlier run, documents are stored twice: correct "${first.labelOf(keyFieldOf(first))}" if it is wrong now.`;
-}
-
-/** Returns the keys of documents by name, without the names that several documents have. */
-function keysByUniqueName(documents: DocumentNameAndKey[]): Map<string, string> {
-	const groups = Object.entries(groupBy(documents, 'name'));
-	const unique = groups.flatMap(([name, [one, ...others]]) =>
-		one?.key === undefined || others.length > 0 ? [] : [[name, one.key] as const],
-	);
-	return new Map(unique);
-}
-
-/** The Submit node behind Find Changes must keep the same source, so there only another Find Changes is meant. */
-function otherNodeAdvice({ first, isFindChanges }: Submission, what: string): string {
-	const label = first.labelOf(
-		isFilled(first.node, 'options.shard') ? 'options.shard' : 'sourceName',
-	);
-	return isFindChanges
-		? `If another Find Changes lists ${what}, give each one, and the Submit behind it, a "${label}" of its own.`
-		: `If another node brings ${what}, give each node a "${label}" of its own.`;
-}
-
-const allStoredSentence = ({ isFindChanges }: Submission) =>
-	isFindChanges ? '' : 'All that came is stored. ';
-
-/** Names some documents that earlier runs stored, by their names or keys, or else by their IDs. */
-async function examplesOf(ids: string[], { names }: SourceMemory, by: 'name' | 'key') {
-	const some = ids.slice(0, MAX_EXAMPLES);
-	const known = await names.of(some);
-	const examples = some.map((id) => known.get(id)?.[by] ?? id);
-	return examples.sort().join(', ');
-}
-
-/**
- * Records the error that no document of this run was known before: its keys are probably made otherwise. A dry run, or
- * a run that disables nothing in its mode, adds hints instead. Suggests no higher `maxGonePercent`, because that would
- * disable all documents of the source.
- */
-async function reportOtherKeys(
-	{ contents, submission }: SourceRun,
-	memory: SourceMemory,
-	missing: string[],
-): Promise<void> {
-	const { first, settings } = submission;
-	const known = counted(memory.knownCountBefore, 'known document');
-	const finding = `none of ${known} is in this run, whose keys differ from those before`;
-	const field = keyFieldOf(first);
-	const look = isFilled(first.node, field)
-		? `Compare "${first.labelOf(field)}" here, and in the other node of this source if there is one`
-		: `"${first.labelOf(field)}" is empty, so names, paths, addresses or own IDs are the keys: compare them`;
-	const whereToLook = `${otherNodeAdvice(submission, 'the others')} ${look}`;
-	const newKeys = `Correct it if it is wrong now. If the keys are meant to be new, Document: Disable takes the old documents out, by their old keys and the same "${first.labelOf('sourceName')}".`;
-	if (settings.dryRun)
-		return submission.addHint(`The next run would fail: ${finding}.`, `${whereToLook}. ${newKeys}`);
-	const brought = [...contents.reports.values()].slice(0, MAX_EXAMPLES);
-	const now = compact(brought.map(({ key, id }) => key ?? id));
-	const before = await examplesOf(missing, memory, 'key');
-	const examples = [`Before, for example: ${before}`, now.length > 0 && `now: ${now.join(', ')}`];
-	const stored = submission.isFindChanges ? '' : 'All that came is stored beside the others. ';
-	const advice = `${stored}${compact(examples).join('; ')}. ${whereToLook}, with the keys of earlier runs. ${newKeys}`;
-	if (!mayDisableInExecution(submission))
-		return submission.addHint(`A scheduled run would disable none: ${finding}.`, advice);
-	submission.addSourceError(first.operationError(`Nothing was disabled: ${finding}`, advice));
-}
-
 const MODE_UNKNOWN =
 	'Disabled in a sub-workflow: this n8n does not say whether its parent was only tested, so it counts as scheduled.';
 
@@ -307,21 +128,4 @@ async function reasonToDisableNone(
 	if (!memory.isUsable) return 'this run cannot be remembered';
 	const leaseFailure = await memory.renewLeaseIfOverdue();
 	return leaseFailure && 'whether another run of this source is at work is not known';
-}
-
-/** Fewer missing documents than this are always allowed, with the exceptions in `exceedsShare`. */
-const ALWAYS_ALLOWED_BELOW = 10;
-
-/**
- * Whether more documents are missing than `maxPercent` allows. Ignores the limit if only a few are missing. Even then,
- * the limit applies if at least half of the documents are missing, or if `maxPercent` is 0.
- */
-export function exceedsShare(missing: number, before: number, maxPercent: number): boolean {
-	const isFew = missing < ALWAYS_ALLOWED_BELOW && missing * 2 < before && maxPercent > 0;
-	return !isFew && percentage(missing, before) > maxPercent;
-}
-
-/** Returns a share in percent. Rounds up, because `disableMissing` suggests this number as a sufficient limit. */
-function percentage(part: number, whole: number): number {
-	return whole === 0 ? 0 : Math.ceil((part * 100) / whole);
 }

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { exceedsShare } from 'nodes/XpertAi/operations/document/submit/disableMissing';
+import { exceedsShare } from 'nodes/XpertAi/operations/document/submit/disablingLimits';
 
 import { Nights } from '../../../ingest/support/nights';
 
