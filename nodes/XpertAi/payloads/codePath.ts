@@ -1,10 +1,4 @@
-/** What this file needs to know of a token of JavaScript. */
-interface CodeToken {
-	type: string;
-	text: string;
-	/** The token that closes this bracket. */
-	closing?: CodeToken;
-}
+import type { Token } from './codeTokens';
 
 /** Methods that return items of another node, e.g. `$('Node').first()`. */
 const READING_METHODS = ['first', 'last', 'all', 'itemMatching'];
@@ -17,7 +11,7 @@ const FROM_AI = ['$fromAI', '$fromAi', '$fromai'];
  *
  * @returns the index of the last token of the path; undefined for a call that computes a value, e.g. `$max(…)`
  */
-export function pathEnd(tokens: CodeToken[], start: number): number | undefined {
+export function pathEnd(tokens: Token[], start: number): number | undefined {
 	const root = tokens[start]?.text ?? '';
 	const isCall = tokens[start + 1]?.text === '(';
 	if (isCall && FROM_AI.includes(root)) return closingIndex(tokens, start + 1);
@@ -36,13 +30,13 @@ export function pathEnd(tokens: CodeToken[], start: number): number | undefined 
  * @returns the index of the last token of the step; undefined if no step follows, or if the next step is a method that
  * computes a value, e.g. `.trim()`
  */
-function stepEnd(tokens: CodeToken[], endOfPath: number): number | undefined {
+function stepEnd(tokens: Token[], endOfPath: number): number | undefined {
 	const textAt = (index: number) => tokens[index]?.text ?? '';
 	const mark = textAt(endOfPath + 1);
 	const bracketAt = mark === '?.' ? endOfPath + 2 : endOfPath + 1;
 	const hasOneToken =
 		textAt(bracketAt) === '[' && closingIndex(tokens, bracketAt) === bracketAt + 2;
-	if (hasOneToken && ['string', 'number'].includes((tokens[bracketAt + 1] as CodeToken).type))
+	if (hasOneToken && ['string', 'number'].includes((tokens[bracketAt + 1] as Token).type))
 		return bracketAt + 2;
 	const nameAt = endOfPath + 2;
 	if (!['.', '?.'].includes(mark) || tokens[nameAt]?.type !== 'word') return undefined;
@@ -52,5 +46,5 @@ function stepEnd(tokens: CodeToken[], endOfPath: number): number | undefined {
 }
 
 /** Returns the index of the token that closes a bracket. */
-const closingIndex = (tokens: CodeToken[], opening: number): number =>
-	tokens.indexOf(tokens[opening]?.closing as CodeToken);
+const closingIndex = (tokens: Token[], opening: number): number =>
+	tokens.indexOf(tokens[opening]?.closing as Token);

@@ -1,6 +1,13 @@
 import { get } from 'lodash';
 
 import { pathEnd } from './codePath';
+import {
+	CLOSING_BRACKETS,
+	endsOperand,
+	OPENING_BRACKETS,
+	type Token,
+	tokenize,
+} from './codeTokens';
 
 /** A piece of code inside of an expression. `identityValue` has n8n evaluate each part separately. */
 export interface CodePart {
@@ -123,7 +130,12 @@ function parseTokens(source: string, tokens: Token[]): Template {
 	if (tokens.length === 1) {
 		if (first.type === 'string') return literalPiece(code);
 		if (/^(?:0|[1-9]\d*)$/.test(code)) return { kind: 'number', value: Number(code) };
-		if (first.pieces) return { kind: 'literal', pieces: first.pieces };
+		if (first.pieces) {
+			const pieces = first.pieces.map((piece) =>
+				typeof piece === 'string' ? literalPiece(`\`${piece}\``) : parseTokens(source, piece),
+			);
+			return { kind: 'literal', pieces };
+		}
 	}
 	const reads = readsIn(source, tokens);
 	return { kind: 'part', code, isPath: reads[0] === code, reads };
@@ -142,143 +154,6 @@ function literalPiece(code: string): Fixed {
 		source: text,
 		...(/[\\\r]/.test(text) && { expression: `{{ ${code} }}` }),
 	};
-}
-
-/* Tokens of JavaScript */
-
-interface Token {
-	type: 'word' | 'number' | 'string' | 'template' | 'regex' | 'sign';
-	text: string;
-	start: number;
-	end: number;
-	/** The number of open brackets around the token. */
-	depth: number;
-	/** The token that closes this bracket. */
-	closing?: Token;
-	/** The pieces of a template literal. */
-	pieces?: Template[];
-}
-
-const BLANK = /(?:\s|\/\/[^\n]*|\/\*[^]*?\*\/)*/y;
-
-/**
- * The forms of tokens, except template literals and regular expressions (see `nextToken`). A sign of several characters,
- * such as `===`, may become several tokens. This does no harm: code with such a sign is not split, except for `**`. The
- * two tokens of `**` stay inside an operand.
- */
-const TOKEN_FORMS: Array<[Token['type'], RegExp]> = [
-	['word', /[\p{ID_Start}$_][\p{ID_Continue}$]*/uy],
-	['number', /0x\w+|\.?\d(?:e[+-]|[\w.])*/iy],
-	['string', /"(?:[^"\\\n]|\\[^])*"|'(?:[^'\\\n]|\\[^])*'/y],
-	['sign', /\?\.(?!\d)|\+\+|--|[^\w\s`'"\\#@]/y],
-];
-
-const REGEX_LITERAL = /\/(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/\w*/y;
-
-const OPENING_BRACKETS = ['(', '[', '{'];
-const CLOSING_BRACKETS = [')', ']', '}'];
-
-/** Operators that are words. An operand follows them. */
-const WORD_OPERATORS = ['in', 'instanceof', 'typeof', 'void', 'delete', 'new', 'return', 'await'];
-
-/**
- * Splits JavaScript code into tokens.
- *
- * @param start where the code in a `${…}` starts. The code ends before the closing brace. If missing, the whole source is
- * the code.
- * @returns the tokens and the end of the code; undefined if a token or bracket is not valid, or if the end is missing
- */
-function tokenize(source: string, start?: number): { tokens: Token[]; end: number } | undefined {
-	const tokens: Token[] = [];
-	const openBrackets: Token[] = [];
-	let at = start ?? 0;
-	const match = (form: RegExp): string | undefined => {
-		form.lastIndex = at;
-		return form.exec(source)?.[0];
-	};
-	for (;;) {
-		at += (match(BLANK) ?? '').length;
-		const isEnd = start === undefined ? at === source.length : source[at] === '}';
-		if (isEnd && openBrackets.length === 0) return { tokens, end: at };
-		const token = nextToken(source, at, match, tokens.at(-1));
-		if (!token) return undefined;
-		if (CLOSING_BRACKETS.includes(token.text)) {
-			const opening = openBrackets.pop();
-			if (
-				!opening ||
-				OPENING_BRACKETS.indexOf(opening.text) !== CLOSING_BRACKETS.indexOf(token.text)
-			)
-				return undefined;
-			opening.closing = token;
-		}
-		token.depth = openBrackets.length;
-		tokens.push(token);
-		if (OPENING_BRACKETS.includes(token.text)) openBrackets.push(token);
-		at = token.end;
-	}
-}
-
-/**
- * Returns the token at a position; undefined if the code there is not valid or is the end of the source.
- *
- * @param match returns the text that matches a form at the position
- * @param before the token before the position
- */
-function nextToken(
-	source: string,
-	start: number,
-	match: (form: RegExp) => string | undefined,
-	before?: Token,
-): Token | undefined {
-	const tokenUntil = (type: Token['type'], end: number, pieces?: Template[]): Token => {
-		const text = source.slice(start, end);
-		return { type, text, start, end, depth: 0, pieces };
-	};
-	if (source[start] === '`') {
-		const literal = templateLiteral(source, start);
-		return literal && tokenUntil('template', literal.end, literal.pieces);
-	}
-	// Behind an operand, a slash is a division.
-	const regex = !endsOperand(before) && match(REGEX_LITERAL);
-	if (regex) return tokenUntil('regex', start + regex.length);
-	for (const [type, form] of TOKEN_FORMS) {
-		const text = match(form);
-		if (text) return tokenUntil(type, start + text.length);
-	}
-	return undefined;
-}
-
-/** Whether a token can be the last token of an operand. */
-function endsOperand(token?: Token): boolean {
-	if (!token) return false;
-	const { type, text } = token;
-	return type === 'sign'
-		? CLOSING_BRACKETS.includes(text)
-		: !(type === 'word' && WORD_OPERATORS.includes(text));
-}
-
-/**
- * Splits a template literal.
- *
- * @returns the pieces and the end of the literal; undefined if the literal has no end, or if the code of a `${…}` is
- * empty or not valid
- */
-function templateLiteral(source: string, start: number) {
-	const pieces: Template[] = [];
-	const text = /(?:[^`\\$]|\\[^]|\$(?!\{))*/y;
-	for (let at = start + 1; ; ) {
-		text.lastIndex = at;
-		// The form can match an empty text, so the result is never null.
-		const [found] = text.exec(source) as RegExpExecArray;
-		if (found !== '') pieces.push(literalPiece(`\`${found}\``));
-		at += found.length;
-		if (source[at] === '`') return { pieces, end: at + 1 };
-		// Here is a `${`, or the source ends. At the end of the source, `tokenize` finds no code.
-		const code = tokenize(source, at + 2);
-		if (!code || code.tokens.length === 0) return undefined;
-		pieces.push(parseTokens(source, code.tokens));
-		at = code.end + 1;
-	}
 }
 
 /** Signs that bind more tightly than `+`. They stay inside an operand. */
@@ -330,14 +205,13 @@ function fitsInOperand(token: Token, isBehindOperand: boolean): boolean {
 	return isUnary || isSign(token, [...OPENING_BRACKETS, ...CLOSING_BRACKETS, ...TIGHTER_THAN_PLUS]);
 }
 
-/* What code reads */
-
 /** Returns the paths that code reads, e.g. `$json.path` and `$('Node').item.json.id`. */
 function readsIn(source: string, tokens: Token[]): string[] {
 	const reads: string[] = [];
 	for (let at = 0; at < tokens.length; at++) {
 		const { pieces = [], start, text } = tokens[at] as Token;
-		for (const part of partsOf({ kind: 'literal', pieces })) reads.push(...part.reads);
+		for (const piece of pieces)
+			if (typeof piece !== 'string') reads.push(...readsIn(source, piece));
 		// The name behind a dot is a property, e.g. `a.$json`.
 		const isMember = ['.', '?.'].includes(tokens[at - 1]?.text ?? '');
 		const end = text.startsWith('$') && !isMember ? pathEnd(tokens, at) : undefined;
