@@ -43,7 +43,7 @@ describe('the list of what the node reads', () => {
 				'XpertAi/threads/thread.ts',
 				'XpertAi/threads/runsApi.ts',
 				'XpertAi/threads/conversation.ts',
-				'XpertAi/threads/runEvents.ts',
+				'XpertAi/threads/runEventSchemas.ts',
 				'XpertAi/ingest/statuses.ts',
 				'XpertAi/ingest/uploads.ts',
 				'XpertAiTrigger/conversationChanges.ts',

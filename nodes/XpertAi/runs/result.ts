@@ -1,6 +1,7 @@
 import { pick } from 'lodash';
 
-import { type Part, RunEvents } from '../threads/runEvents';
+import { RunEvents } from '../threads/runEvents';
+import type { Part } from '../threads/runEventSchemas';
 import type { RunRecord } from '../threads/runsApi';
 import { waitsForPerson } from '../threads/tasks';
 import type { Failure } from '../transport/failure';

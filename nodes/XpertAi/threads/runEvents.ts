@@ -1,61 +1,19 @@
 import { isEqual, merge } from 'lodash';
 import { z } from 'zod';
 
-import { eachOf, lenientNumber, lenientText } from '../payloads/schemas';
 import { parseAnswer } from '../transport/answer';
 import type { ServerEvent } from '../transport/eventStream';
 import type { ConversationFacts } from './conversation';
-import { waitingTasksIn, approvalRequest } from './tasks';
+import {
+	type EventData,
+	eventDataSchema,
+	eventSchema,
+	isKnown,
+	type Part,
+	partSchema,
+} from './runEventSchemas';
+import { approvalRequest, waitingTasksIn } from './tasks';
 import { isTextPart, parseReply, textOf, type ThreadMessage, type ThreadState } from './thread';
-
-/*
- * A run of the assistant can be read from three sources: the event stream of the run, the run's message in the
- * conversation, or the run's messages on the thread. All three sources contain the same parts, as
- * `test/recordings/one-question-1.json` to `one-question-6.json` show.
- */
-
-const lenientList = z.array(z.unknown()).optional().catch(undefined);
-
-const partSchema = z
-	.object({
-		/**
-		 * - `type`: `text`, `component` (a tool call or a workflow step), or another type such as an image.
-		 * - `id`: the ID of the model call (for a text) or of the tool call (for a component).
-		 * - `xpertName`: the name of the sub-agent; undefined for the assistant itself.
-		 */
-		...eachOf(lenientText, 'type', 'id', 'text', 'agentKey', 'executionId', 'xpertName'),
-		data: z
-			.object({
-				...eachOf(lenientText, 'status', 'type', 'tool'),
-				/** The result of a tool is in `output`. The result of a workflow step is in `data`. */
-				...eachOf(z.unknown(), 'input', 'output', 'data', 'error'),
-			})
-			.optional()
-			.catch(undefined),
-	})
-	.passthrough();
-
-/** A text, a tool call or another part of an answer. */
-export type Part = z.infer<typeof partSchema>;
-
-const eventDataSchema = z.object({
-	/** `category` is `workflow` for a workflow step. */
-	...eachOf(lenientText, 'id', 'agentKey', 'category', 'parentId', 'title', 'status', 'error'),
-	...eachOf(lenientNumber, 'tokens', 'inputTokens', 'outputTokens'),
-	inputs: z.unknown(),
-	operation: z.object({ tasks: lenientList }).optional().catch(undefined),
-});
-
-type EventData = z.infer<typeof eventDataSchema>;
-
-const eventSchema = z.object({ type: z.string(), event: lenientText, data: z.unknown() });
-
-/** Matches the names of events of the type `event` in `test/recordings`. `applyEvent` reads some of them. */
-const KNOWN_EVENTS =
-	/^on_(conversation_(start|end)|message_(start|end)|agent_(start|end)|chat_event|interrupt)$/;
-
-const isKnown = ({ type, event = '' }: z.infer<typeof eventSchema>) =>
-	['message', 'complete'].includes(type) || (type === 'event' && KNOWN_EVENTS.test(event));
 
 /** Receives the answer piece by piece, while the assistant writes. */
 export interface Listener {
@@ -303,18 +261,6 @@ export class RunEvents {
 
 /** Creates a part for a tool call or a step. */
 const component = (id: string, data: Part['data']) => ({ type: 'component', id, data });
-
-/** The tool calls of a run in the format of n8n's AI Agent. `agent` is the name of the sub-agent that made the call. */
-export function stepsOf(parts: Part[]) {
-	return parts.flatMap(({ id = '', xpertName: agent, data }) => {
-		if (data?.tool === undefined) return [];
-		const { tool, input: toolInput } = data;
-		const result = data.output ?? data.error;
-		const observation = parseAnswer(result);
-		const action = { tool, toolInput, toolCallId: id, ...(agent !== undefined && { agent }) };
-		return [{ action, ...(result !== undefined && { observation }) }];
-	});
-}
 
 /**
  * The token usage of a run. Omits the input and output tokens if they do not add up to the total.

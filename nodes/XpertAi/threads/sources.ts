@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { eachOf, lenientNumber, lenientText } from '../payloads/schemas';
 import { parseAnswer } from '../transport/answer';
 import { CitationRewriter } from './citations';
-import type { Part } from './runEvents';
+import type { Part } from './runEventSchemas';
 import { isTextPart } from './thread';
 
 /**

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { eventsFromThread, RunEvents, stepsOf } from 'nodes/XpertAi/threads/runEvents';
+import { eventsFromThread, RunEvents } from 'nodes/XpertAi/threads/runEvents';
+import { stepsOf } from 'nodes/XpertAi/operations/thread/run/answerOutput';
 import { sourcesOf } from 'nodes/XpertAi/threads/sources';
 import { messagesOf } from 'nodes/XpertAi/threads/thread';
 import { EventReader, type ServerEvent } from 'nodes/XpertAi/transport/eventStream';

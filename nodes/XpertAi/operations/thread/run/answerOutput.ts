@@ -7,9 +7,10 @@ import { type OutputFormat, rawOutput } from '../../../execution/outputs';
 import { isInStreamingChat, isTool } from '../../../execution/n8nExecution';
 import type { Completed, Interrupted } from '../../../runs/result';
 import { CitationRewriter } from '../../../threads/citations';
-import { stepsOf } from '../../../threads/runEvents';
+import type { Part } from '../../../threads/runEventSchemas';
 import { type Source, sourcesOf } from '../../../threads/sources';
 import { approvalRequest, waitingMessage } from '../../../threads/tasks';
+import { parseAnswer } from '../../../transport/answer';
 import type { RunOptions } from './options';
 import { filterReport } from './filterReport';
 import { chatSessionOf } from './chatTriggerSession';
@@ -86,6 +87,18 @@ function listsSources({ item, options }: AnswerRequest): boolean {
 	if (options.include.includes('sources')) return true;
 	if (options.citations !== 'numbers' || options.showInChat === 'hidden') return false;
 	return isInStreamingChat(item.context) || !isNil(chatSessionOf(item));
+}
+
+/** The tool calls of a run in the format of n8n's AI Agent. `agent` is the name of the sub-agent that made the call. */
+export function stepsOf(parts: Part[]) {
+	return parts.flatMap(({ id = '', xpertName: agent, data }) => {
+		if (data?.tool === undefined) return [];
+		const { tool, input: toolInput } = data;
+		const result = data.output ?? data.error;
+		const observation = parseAnswer(result);
+		const action = { tool, toolInput, toolCallId: id, ...(agent !== undefined && { agent }) };
+		return [{ action, ...(result !== undefined && { observation }) }];
+	});
 }
 
 const withoutUndefined = (json: FieldValues) => omitBy(json, isUndefined) as IDataObject;

@@ -1,7 +1,8 @@
 import type { Item } from '../../../execution/item';
 import { isInStreamingChat } from '../../../execution/n8nExecution';
 import { CitationRewriter, type CitationStyle } from '../../../threads/citations';
-import type { Listener, Part } from '../../../threads/runEvents';
+import type { Listener } from '../../../threads/runEvents';
+import type { Part } from '../../../threads/runEventSchemas';
 import { passagesIn, Sources } from '../../../threads/sources';
 import { EMPTY_ANSWER } from './answerOutput';
 

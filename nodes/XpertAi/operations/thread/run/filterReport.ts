@@ -1,7 +1,7 @@
 import { compact, find, isString, map, sumBy } from 'lodash';
 import { z } from 'zod';
 
-import type { Part } from '../../../threads/runEvents';
+import type { Part } from '../../../threads/runEventSchemas';
 import { parseAnswer } from '../../../transport/answer';
 import { sanitize } from '../../../transport/sanitize';
 

@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { get } from 'lodash';
 import { Chat } from 'nodes/XpertAi/operations/thread/run/chat';
-import { answerOf } from 'nodes/XpertAi/operations/thread/run/answerOutput';
+import { answerOf, stepsOf } from 'nodes/XpertAi/operations/thread/run/answerOutput';
 import { filterReport } from 'nodes/XpertAi/operations/thread/run/filterReport';
 import type { RunOptions } from 'nodes/XpertAi/operations/thread/run/options';
 import type { Completed } from 'nodes/XpertAi/runs/result';
 import type { CitationStyle } from 'nodes/XpertAi/threads/citations';
-import { eventsFromThread, type Part, RunEvents, stepsOf } from 'nodes/XpertAi/threads/runEvents';
+import { eventsFromThread, RunEvents } from 'nodes/XpertAi/threads/runEvents';
+import type { Part } from 'nodes/XpertAi/threads/runEventSchemas';
 import { afterLastUserMessage, lastReply, messagesOf } from 'nodes/XpertAi/threads/thread';
 import { EventReader } from 'nodes/XpertAi/transport/eventStream';
 import { itemOf } from 'test/nodes/support/context';
