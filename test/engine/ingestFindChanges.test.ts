@@ -147,6 +147,17 @@ describe('Find Changes', () => {
 		expect(hintsOf(await find('ab', { sourceName: 'drvie' }))).toContain(said);
 	});
 
+	it('does not call a source unknown while its first run is at work', async () => {
+		add({ endpoint: 'E16', nth: 1, do: 'hold' });
+		const running = store('ab');
+		await clock.until(() => sent('E16').length > 0);
+		const hints = hintsOf(await find('ab')).join('\n');
+		expect(hints).toMatch(/Another run of this source is at work/);
+		expect(hints).not.toContain('Nothing of this source is remembered');
+		fixture.sandbox.faults.clear();
+		await running;
+	});
+
 	it('keeps sources apart by their names, item by item', async () => {
 		const ofTenant = { sourceName: '={{ $json.name[0] > "a" ? "other" : "drive" }}' };
 		await store('ab', {}, ofTenant);
