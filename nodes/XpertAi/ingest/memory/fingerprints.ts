@@ -1,4 +1,4 @@
-import { lowerFirst, range, sumBy, upperFirst } from 'lodash';
+import { lowerFirst, sumBy, times, upperFirst } from 'lodash';
 
 const ID_BYTES = 16;
 /** Length of a fingerprint in bytes. A fingerprint is the beginning of a content hash. */
@@ -46,10 +46,12 @@ export class Fingerprints {
 		return sumBy([...this.byTail.values()], 'length') / ENTRY_LENGTH;
 	}
 
-	/** Counts the entries of one piece (see `entries`). */
-	countInPiece(piece: number, pieces: number): number {
-		const tails = range(piece, TAILS, pieces);
-		return sumBy(tails, (tail) => this.byTail.get(tail)?.length ?? 0) / ENTRY_LENGTH;
+	/** Counts the entries of each piece (see `entries`). */
+	countByPiece(pieces: number): number[] {
+		const counts = times(pieces, () => 0);
+		for (const [tail, entries] of this.byTail)
+			counts[tail % pieces] = (counts[tail % pieces] ?? 0) + entries.length / ENTRY_LENGTH;
+		return counts;
 	}
 
 	/** Whether a document has an entry. */

@@ -180,9 +180,9 @@ export class Pieces {
 	/** Makes the header of the root note from `known` and `names`. Pieces that are not rewritten keep their counts. */
 	private rootHeader(run: number, pieceCount: number) {
 		const { known, names, root, stalePieces, unsaid } = this;
-		const pieces = range(pieceCount).map((piece) =>
-			stalePieces.has(piece) ? known.countInPiece(piece, pieceCount) : (root.pieces[piece] ?? 0),
-		);
+		const pieces = known
+			.countByPiece(pieceCount)
+			.map((count, piece) => (stalePieces.has(piece) ? count : (root.pieces[piece] ?? 0)));
 		const isNameMissing = [...names.unnamed].some((packedId) => known.knows(unpackId(packedId)));
 		const summary = { ...names.summary, areAll: names.summary.areAll && !isNameMissing };
 		const { startsProcessing: processed = root.processed } = this.options;
