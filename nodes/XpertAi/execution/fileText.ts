@@ -116,7 +116,8 @@ export async function decodeInOnePass<Sink extends TextSink>(
 		for (const { decoder, sink } of decodings) sink.add(decoder.decode(piece));
 		if (decodings.every(({ decoder }) => !decoder.isValid)) break;
 	}
-	// An empty file has no first piece. If there is `named`, the charset of the MIME type, then `first` is UTF-8.
+	// An empty file has no first piece, and counts as UTF-8. Of two decodings, `first` is in UTF-8, and `named` in the
+	// charset of the MIME type.
 	const [first = newDecoding('utf-8'), named] = decodings;
 	for (const { decoder, sink } of compact([first, named])) sink.add(decoder.decode());
 	const right = named && !isUtf8(first.decoder, named.decoder) ? named : first;

@@ -159,8 +159,8 @@ export class Item extends Reader {
 	}
 
 	/**
-	 * Creates the output item for a failure. If a run failed, the field `error` of the item has no IDs, because a chat or a
-	 * webhook may show it to visitors. The field `details` then has the whole message.
+	 * Creates the output item for a failure. If an assistant run failed, the field `error` of the item has no IDs,
+	 * because a chat or a webhook may show it to visitors. The field `details` then has the whole message.
 	 *
 	 * @param facts more details for the output item
 	 */

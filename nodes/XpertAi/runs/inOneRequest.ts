@@ -55,9 +55,9 @@ const runAnswer = z
 /** Starts a run and gets the answer from the same request (E4). Never throws. */
 export async function runInOneRequest(run: Run): Promise<RunResult> {
 	const { kind } = run.intent;
-	const idle = run.isThreadNew ? {} : await waitUntilIdle(run);
-	if ('status' in idle) return idle;
-	const { stateBefore } = idle;
+	const stateOrResult = run.isThreadNew ? {} : await waitUntilIdle(run);
+	if ('status' in stateOrResult) return stateOrResult;
+	const { stateBefore } = stateOrResult;
 	run.facts.conversationId ??= stateBefore?.metadata?.id;
 	// Without a state, the thread probably had no run. A decision or a retry would keep such a thread busy forever.
 	if (kind !== 'message' && !stateBefore)
@@ -65,12 +65,12 @@ export async function runInOneRequest(run: Run): Promise<RunResult> {
 	const nothingWaits = stateBefore?.status === 'idle' || stateBefore?.status === 'error';
 	if (kind === 'decision' && nothingWaits) return NOTHING_TO_DECIDE;
 	if (run.remainingMs() <= 0) return timedOut('The run had not begun');
-	const waited = { ...run, stateBefore };
-	const sent = await sendAndWait(waited);
-	if (sent.ok) return await resultOfAnswer(waited, sent.answer.content);
+	const runWithState = { ...run, stateBefore };
+	const sent = await sendAndWait(runWithState);
+	if (sent.ok) return await resultOfAnswer(runWithState, sent.answer.content);
 	const { failure, mayBeDone } = sent;
 	if (!mayBeDone) return await explainFailedStart(run, failure);
-	return await pollForResult(waited, arrivalUnknown(kind, failure));
+	return await pollForResult(runWithState, arrivalUnknown(kind, failure));
 }
 
 /** Sends the request that starts the run and waits for its answer (E4). */
@@ -189,6 +189,7 @@ async function pollForResult(
 	const look = async () => {
 		const { answer: state, failure: unread } = await readThread(run, run.threadId, 1);
 		const isBusy = state?.status === 'busy';
+		// The server may fail like this to read a thread before its first run. So such a failure counts as idle.
 		const isIdle = unread ? mayMeanNoRecord(unread) : !isBusy;
 		// The thread looks idle while the server carries out a decision. So do not count idle reads for a decision.
 		idleReads = isIdle && run.intent.kind !== 'decision' ? idleReads + 1 : 0;

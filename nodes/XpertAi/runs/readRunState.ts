@@ -162,7 +162,8 @@ async function stateFromStream(
 	// The conversation does not show yet whether the run waits. If no other run overlapped, the interruption in the stream
 	// is that of this run.
 	if (mayChange) return interruption && !hasOverlap ? interruption : SETTLING;
-	// The run no longer waits. Without an overlap, an interruption in the stream does not show why, so the caller decides.
+	// The run no longer waits. The stream does not show why if it has a completion without proof, or an interruption
+	// without an overlap. So the caller decides.
 	if (!interruption || !hasOverlap) return undefined;
 	// The tasks of the stream no longer wait. If each of them may be a left-over step, no person had to decide, so the run
 	// is complete.

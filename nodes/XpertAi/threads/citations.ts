@@ -56,15 +56,18 @@ export class CitationRewriter {
 		private readonly style: CitationStyle,
 	) {}
 
-	/** Returns a text with its links in the chosen style. Adds the numbers of the linked passages to `cited`. */
+	/**
+	 * Returns a text with its links in the chosen style. Adds the numbers of the linked passages to `cited`. Unless the
+	 * style is `asWritten`, a link that does not point to a passage becomes its label, and a bare URL is removed.
+	 */
 	rewrite(text: string) {
 		return text.replace(LINK, (link, space: string, label = '', linked?: string, bare?: string) => {
 			const number = this.sources.assignNumber(linked ?? bare ?? '');
 			if (number !== undefined) this.cited.add(number);
 			if (this.style === 'asWritten') return link;
-			const documentName = number !== undefined && MARKER.test(label) ? '' : label;
+			const keptLabel = number !== undefined && MARKER.test(label) ? '' : label;
 			const mark = number !== undefined && this.style === 'numbers' ? `[${number}]` : '';
-			const shown = compact([documentName, mark]).join(' ');
+			const shown = compact([keptLabel, mark]).join(' ');
 			// If nothing is shown, the preceding space goes, too.
 			return shown && space + shown;
 		});

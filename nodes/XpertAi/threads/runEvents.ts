@@ -177,7 +177,8 @@ export class RunEvents {
 				this.conversationId ??= id;
 				break;
 			case 'on_agent_start':
-				// The first agent that starts is the assistant. Any other agent with a parent is a sub-agent or a workflow step.
+				// The first agent that starts is the assistant. Any other agent with a parent is a workflow step (which comes as
+				// a part, and is not started here) or a sub-agent.
 				this.agentKey ??= data.agentKey;
 				if (data.parentId !== undefined && data.category !== 'workflow') this.startSubAgent(data);
 				break;
@@ -203,7 +204,8 @@ export class RunEvents {
 		// A part that `addSubAgentText` created has `data`, but no `executionId`.
 		const isAfterSubAgent = this.isStoredMessage && last?.data !== undefined && !last.executionId;
 		const own = isAfterSubAgent ? text.replace(/^\n/, '') : text;
-		// After a decision, the answer must not continue the text before it, even if both have the same ID.
+		// After a decision, the answer must not continue the text before it, even if both have the same ID. So
+		// `prepareForNextAnswer` clears `lastText`, and the text counts as new.
 		if (isNewText) this.parts.push({ ...part, text: own });
 		else this.append(part, own);
 		this.lastText = this.parts.at(-1);

@@ -157,6 +157,7 @@ function failureFromError(
 	const code = codes.find((value): value is string => typeof value === 'string');
 	if (cancelled?.aborted) return { kind: 'cancelled', code };
 	if (deadline?.aborted) return { kind: 'timeout', code: 'ECONNABORTED' };
+	// Neither of these signals was aborted, so it was the signal of the stream (see `EventStream`).
 	if (code === 'ERR_CANCELED') return { kind: 'cancelled', code };
 	// axios can wrap n8n's SSRF error, so the causes of the error are searched.
 	const causes: unknown[] = [get(error, 'cause.cause'), get(error, 'cause'), error];

@@ -96,15 +96,15 @@ export class Journal {
 		const at = this.pageCount++;
 		this.inFlight.add(at);
 		const packedIds = entries.map(([packedId]) => packedId);
-		const [documents, end] = this.page(at, packedIds);
+		const [idsNote, end] = this.page(at, packedIds);
 		// If a late request may still change a document of the batch, this page gets no fingerprints.
 		const areCertain = entries.every((entry) => this.isCertain(entry));
 		const filledEnd = areCertain ? { ...end, body: fingerprintsOf(entries) } : end;
 		// The note `end` is sent twice, before and after the documents of the batch. The later row replaces the earlier one.
-		const rows = [documents, end, filledEnd].map((note) => this.notes.row(note));
-		const [documentsRow, endRow, filledEndRow] = rows.map((row) => JSON.stringify(row));
+		const rows = [idsNote, end, filledEnd].map((note) => this.notes.row(note));
+		const [idsRow, endRow, filledEndRow] = rows.map((row) => JSON.stringify(row));
 		return {
-			before: `${documentsRow},${endRow}`,
+			before: `${idsRow},${endRow}`,
 			after: filledEndRow,
 			ids: rows.map(({ id }) => id),
 			/** @param mayBeDone whether the server may have processed, or may still process, a failed attempt */

@@ -152,8 +152,8 @@ export class Pieces {
 			entries: known.entries(piece, pieceCount),
 		}));
 		// Record the loss before the lost pieces are replaced. Otherwise, a crash in between would hide the loss.
-		const lostRoot = lost ? [{ name: ROOT, header: { ...root, lost } }] : [];
-		const notes = [...nameNotes, ...lostRoot, ...pieceNotes, { name: ROOT, header: newRoot }];
+		const lossNote = lost ? [{ name: ROOT, header: { ...root, lost } }] : [];
+		const notes = [...nameNotes, ...lossNote, ...pieceNotes, { name: ROOT, header: newRoot }];
 		const failed = await orFailure(async () => await send(notes));
 		if (failed) {
 			// These names are not written again. Later runs know that the list of names has gaps.

@@ -259,7 +259,7 @@ export class SourceMemory {
 	private async takeLeaseAndRead(mode: 'to send' | 'if kept'): Promise<void> {
 		const { journal, lease } = this;
 		const [turn, root] = await lease.peek([ROOT]);
-		// Any of the three notes shows that there is a memory, even if the others are missing.
+		// Any of the notes `turn`, `lease` and `ROOT` shows that there is a memory, even if the others are missing.
 		this.isKept = mode === 'to send' || lease.existedBefore || (turn ?? root) !== undefined;
 		if (!this.isKept) return;
 		// If there are few pieces, read them in the same request as the root note.

@@ -97,8 +97,8 @@ async function otherKeysText(
 ): Promise<string | undefined> {
 	const compared = missing.slice(0, MAX_COMPARED);
 	const known = [...(await names.of(compared)).values()];
-	const [missingKeys, keysNow] = [known, [...reports.values()]].map(keysByUniqueName);
-	const both = [...(missingKeys ?? [])].filter(([name]) => keysNow?.has(name));
+	const [keysBefore, keysNow] = [known, [...reports.values()]].map(keysByUniqueName);
+	const both = [...(keysBefore ?? [])].filter(([name]) => keysNow?.has(name));
 	const [[name, before] = []] = both;
 	if (name === undefined || both.length * 2 <= compared.length) return undefined;
 	return `${quoted(name)} is missing under the key ${quoted(before)}, and came under ${quoted(keysNow?.get(name))}. Where keys are made otherwise than in an earlier run, documents are stored twice: correct "${first.labelOf(keyFieldOf(first))}" if it is wrong now.`;

@@ -68,7 +68,7 @@ export function otherMirrorText(item: Item): string | undefined {
 
 /**
  * Finds a node below a parent of this node that mirrors the same source. Leaves out a node if it and this node get all
- * their items from this parent, and `haveSameItems` is true.
+ * their items from this parent, and either both have the same items, or at most one has items (see `haveSameItems`).
  *
  * @param inLine the nodes before and behind this node; left out, because the caller has checked them
  */
@@ -78,8 +78,8 @@ function mirrorOnOtherBranch(
 	inLine: NodeTypeAndVersion[],
 ): LinkedNode | undefined {
 	const checked = new Set([own.name, ...map(inLine, 'name')]);
-	// n8n lists the nearest parent last. The branches of two nodes part below their nearest common parent, so each other
-	// node is checked only there.
+	// n8n lists the nearest parent last. The branches that lead to two nodes separate below the nearest common parent
+	// of these nodes, so each other node is checked only there.
 	for (const parent of [...parents].reverse()) {
 		const below = context.getChildNodes(parent.name, WITH_PARAMETERS);
 		for (const other of mirrorsOfSource(own, below)) {

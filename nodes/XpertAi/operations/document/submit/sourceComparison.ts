@@ -65,14 +65,14 @@ export class SourceComparison {
 		const isRetry = outermostMode(submission.first.context) === 'retry';
 		const all = compareDocuments(this.hashedDocuments(), { ...this.options, isRetry });
 		for await (const group of all) {
-			const changed: Document[] = [];
+			const toSend: Document[] = [];
 			for (const { document, standing, status } of group)
 				if (standing === 'unchanged') outcomes.handleFact({ document, outcome: standing, status });
 				else if (standing === 'older') {
 					this.older += 1;
 					outcomes.handleFact({ document, outcome: 'notSent', reason: STORED_MAY_BE_NEWER });
-				} else changed.push(document);
-			yield changed;
+				} else toSend.push(document);
+			yield toSend;
 		}
 	}
 

@@ -162,7 +162,7 @@ export class SourceRun {
 		if (submission.settings.remembers) await memory.open('to read');
 		if (memory.isNew && !memory.holder)
 			submission.addSourceHints(this.source.sourceName, [NOTHING_REMEMBERED]);
-		// The memory could not be read. The queue is empty after this, so the loop below gets no documents.
+		// If the memory could not be read, the queue is empty after this, so the loop below gets no documents.
 		if (memory.sendFailure) this.failQueuedItems(memory.sendFailure);
 		const { holder } = memory;
 		if (holder) {

@@ -46,6 +46,7 @@ export async function executeAsking(
 	const recordError: RecordError = ({ item, failsAsReply }, caught) => {
 		const error = item.asError(caught);
 		const isStopped = context.getExecutionCancelSignal()?.aborted;
+		// `mayContinue` is also false if the execution was stopped.
 		const stopsWorkflow = failsAsReply ? isStopped : !mayContinue(context);
 		if (stopsWorkflow) stopError ??= item.nameItemIn(error);
 		return error;

@@ -51,17 +51,17 @@ const isPlain = (column: unknown) => typeof column !== 'object';
  * Maps columns by name to document fields and the text. An exact field name takes precedence over `ALIASES`, unless its
  * column is null.
  *
- * @param unmapped a document field without `ALIASES`, to which no column is mapped
+ * @param excluded a document field that no column is mapped to, even with its exact name. It must have no `ALIASES`.
  * @returns `columns` as given; `fields` without blank texts and undefined values (a blank `folder` is kept);
  * `textColumn`: the name of the column with the text; `unused`: the names of the filled columns that match nothing
  */
-export function mapColumns(columns: IDataObject, unmapped?: string) {
+export function mapColumns(columns: IDataObject, excluded?: string) {
 	const isBlank = (column: unknown) => typeof column === 'string' && column.trim() === '';
 	const fields: IDataObject = {};
 	const others: string[] = [];
 	for (const [name, column] of Object.entries(columns)) {
 		if (column === undefined || (isBlank(column) && name !== 'folder')) continue;
-		if (FIELD_KEYS.has(name) && name !== unmapped) fields[name] = column;
+		if (FIELD_KEYS.has(name) && name !== excluded) fields[name] = column;
 		else if (column !== null) others.push(name);
 	}
 	const byAlias = groupBy(others, (name) => name.toLowerCase().replace(/[\s_-]/g, ''));

@@ -26,10 +26,10 @@ export function textDocument(item: Item, given: NamedRecord, text: string): Inpu
 	// A text with a name such as `report.pdf` gets a second extension. Servers would otherwise expect a PDF.
 	const isOtherType = named.extension !== undefined && !named.isText;
 	const format = isOtherType ? fileType(`${given.name}.${extension}`) : named;
-	const whole = text.replaceAll(NUL, '');
+	const clean = text.replaceAll(NUL, '');
 	// Encodes the text only when it is hashed or uploaded, to save memory.
-	const read = async () => ({ content: Buffer.from(whole), hadNul: whole !== text, format });
-	return fileDocument(item, { size: Buffer.byteLength(whole), ...given }, format, read);
+	const read = async () => ({ content: Buffer.from(clean), hadNul: clean !== text, format });
+	return fileDocument(item, { size: Buffer.byteLength(clean), ...given }, format, read);
 }
 
 /** Makes a document from a binary field. Text is converted to UTF-8, the only encoding that servers read. */
