@@ -7,7 +7,7 @@ import {
 	choiceField,
 	numberField,
 	optionsField,
-	simplify,
+	simplifySwitch,
 	textField,
 } from '../XpertAi/execution/fieldBuilders';
 import { uuid } from '../XpertAi/payloads/ids';
@@ -50,7 +50,7 @@ export const triggerFields: INodeProperties[] = [
 	optionalAssistantLocator(
 		'Start only for conversations with this assistant; left empty, for those with any',
 	),
-	simplify,
+	simplifySwitch,
 	optionsField([
 		numberField(
 			'conversationsPerPoll',

@@ -11,9 +11,9 @@ import { expectGenerated, markdownTable, withPart } from '../support/generated';
 function endpointCell(operation: Operation): string {
 	const { method, path: template } = requestOf(operation);
 	const route = `\`${method} ${template.replace(/\?.*/, '').replaceAll('!}', '}')}\``;
-	const { endpoint, fallback } = operation;
+	const { endpoint, fallbackEndpoint } = operation;
 	if (endpoint !== 'beyond') return `${endpoint} ${route}`;
-	return fallback ? `${route}, or ${fallback}` : route;
+	return fallbackEndpoint ? `${route}, or ${fallbackEndpoint}` : route;
 }
 
 describe('the table of operations', () => {

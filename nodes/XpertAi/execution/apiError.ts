@@ -73,7 +73,7 @@ function adviceFor(
 	if (kind === 'timeout' && timeLimitOption !== undefined)
 		return `Raise ${timeLimitOption}, or check how busy the server is. It may still have done the work.`;
 	if (kind !== 'status') return undefined;
-	if (isRebuildingIndex(failure)) return REBUILD_ADVICE;
+	if (isRebuildingIndex(failure)) return REBUILDING_ADVICE;
 	const declared = statusAdvice?.[status];
 	const operationAdvice = typeof declared === 'function' ? declared(failure) : declared;
 	if (operationAdvice !== undefined) return operationAdvice;
@@ -89,7 +89,7 @@ function notFoundAdvice(fields: string): string {
 	return `The server has no record with this ID${cause}, or the key may not see it. Check ${fields}.`;
 }
 
-const REBUILD_ADVICE =
+const REBUILDING_ADVICE =
 	'The server makes all documents of this knowledgebase searchable anew, as its embedding model was changed. Until then it stores and processes nothing; Knowledgebase: Get tells its status. Run it again then.';
 
 const FORBIDDEN_ADVICE =

@@ -4,7 +4,7 @@ import { type IBinaryData, isExpression } from 'n8n-workflow';
 import type { UploadFile } from '../transport/multipart';
 import { nameListSchema } from './fieldSchemas';
 import { emptyExpressionIssue, givenFor } from './givenValues';
-import { quoted } from './issueText';
+import { shownValue } from './issueText';
 import type { Item } from './item';
 
 export const DOCUMENT_MIME_TYPES: Record<string, string> = {
@@ -71,13 +71,13 @@ export function chosenBinaryFields(item: Item, name: string): BinaryField[] {
 			name,
 			emptyExpressionIssue(),
 			undefined,
-			item.emptyItemAdvice ?? NO_FILE_ADVICE,
+			item.emptyItemAdvice ?? EMPTY_FILE_LIST_ADVICE,
 		);
 	const names = uniq(item.setting<string[]>(name, nameListSchema));
 	return names.map((one) => binaryFieldNamed(item, name, one));
 }
 
-const NO_FILE_ADVICE =
+const EMPTY_FILE_LIST_ADVICE =
 	'Correct the expression. For an item without files, let it give an empty list.';
 
 /**
@@ -95,18 +95,18 @@ function binaryFieldNamed(item: Item, parameter: string, property: string): Bina
 	}
 	const found = Object.keys(fields).join(', ');
 	const available = found ? `has only ${found}` : 'has no binary field';
-	const issue = `names ${quoted(property)}, but the item ${available}`;
+	const issue = `names ${shownValue(property)}, but the item ${available}`;
 	return item.throwFieldIssue(
 		parameter,
 		issue,
 		undefined,
-		item.emptyItemAdvice ?? (found ? OTHER_FIELD : NO_FILE),
+		item.emptyItemAdvice ?? (found ? OTHER_FIELD_ADVICE : NO_BINARY_FIELD_ADVICE),
 	);
 }
 
-const OTHER_FIELD = 'Enter the name of a binary field that the item has.';
+const OTHER_FIELD_ADVICE = 'Enter the name of a binary field that the item has.';
 
-const NO_FILE =
+const NO_BINARY_FIELD_ADVICE =
 	'The node before gives no file: put one between that downloads or reads it, or choose what takes text.';
 
 /**
@@ -202,8 +202,8 @@ export function throwFileIssue(
 	{ property, parameterLabel, binary: { fileName } }: BinaryField,
 	fileIssue: string,
 ): never {
-	const file = fileName ? `file ${quoted(fileName)}` : 'file';
-	const issue = `names ${quoted(property)}, whose ${file} ${fileIssue}`;
+	const file = fileName ? `file ${shownValue(fileName)}` : 'file';
+	const issue = `names ${shownValue(property)}, whose ${file} ${fileIssue}`;
 	return item.throwIssue({
 		field: `"${parameterLabel}"`,
 		issue,

@@ -6,7 +6,7 @@ import { parseReadExpression, readPath } from '../payloads/readPath';
 import { parseTemplate } from '../payloads/template';
 
 /** Where expressions are evaluated: an item of an execution. */
-export interface Place {
+export interface ExpressionScope {
 	readonly context: IExecuteFunctions;
 	readonly index: number;
 	readonly node: INode;
@@ -18,7 +18,7 @@ export interface Place {
 }
 
 /** An expression that only reads a value of the item. */
-interface Read {
+interface SimpleRead {
 	steps: NonNullable<ReturnType<typeof parseReadExpression>>;
 	/** Whether n8n and `readPath` gave the same value for an item. Unset until an item has a value to compare. */
 	agreesWithN8n?: boolean;
@@ -27,13 +27,14 @@ interface Read {
 /**
  * Caches the simple reads of a node, by expression. Each execution starts anew, because n8n gives it a new node object.
  */
-const simpleReadsOf = memoize<(node: INode) => (expression: string) => Read | undefined>(() =>
-	memoize((expression: string) => {
-		const steps = parseReadExpression(expression);
-		return steps && { steps };
-	}),
+const simpleReadParserOf = memoize<(node: INode) => (expression: string) => SimpleRead | undefined>(
+	() =>
+		memoize((expression: string) => {
+			const steps = parseReadExpression(expression);
+			return steps && { steps };
+		}),
 );
-simpleReadsOf.cache = new WeakMap();
+simpleReadParserOf.cache = new WeakMap();
 
 /** Returns the function that parses an expression of a node, with its leading `=`. The function caches its results. */
 export const templateParserOf = memoize<
@@ -51,11 +52,11 @@ templateParserOf.cache = new WeakMap();
  * @param askN8n asks n8n for the value
  */
 function evaluate(
-	{ context, index, node }: Place,
+	{ context, index, node }: ExpressionScope,
 	expression: string,
 	askN8n: () => unknown,
 ): unknown {
-	const read = simpleReadsOf(node)(expression);
+	const read = simpleReadParserOf(node)(expression);
 	if (!read || read.agreesWithN8n === false) return askN8n();
 	const found = readPath(context.getInputData()[index]?.json, read.steps);
 	if (!found) return askN8n();
@@ -70,7 +71,7 @@ function evaluate(
  * Returns the cached value of an expression of this item. If there is none, calls `read` and caches its value. If
  * `read` throws, nothing is cached.
  */
-function evaluateOncePerItem(place: Place, path: string, read: () => unknown): unknown {
+function evaluateOncePerItem(place: ExpressionScope, path: string, read: () => unknown): unknown {
 	const known = (place.cachedValues ??= new Map<string, unknown>());
 	if (!known.has(path)) known.set(path, read());
 	return known.get(path);
@@ -98,7 +99,11 @@ export const readsSibling = (expression: string): boolean => READS_SIBLING.test(
  * Lets n8n evaluate an expression. If the expression reads a parameter beside its own, reads the whole collection,
  * because n8n finds that parameter only then.
  */
-function byN8n({ context, index, node }: Place, expression: string, path: string): unknown {
+function evaluateInN8n(
+	{ context, index, node }: ExpressionScope,
+	expression: string,
+	path: string,
+): unknown {
 	// n8n evaluates the expression at the path. If the node has no such parameter, for example because the expression is the
 	// default of a field, n8n evaluates the fallback, which is the same expression.
 	const read = (from: string): unknown =>
@@ -116,20 +121,20 @@ function byN8n({ context, index, node }: Place, expression: string, path: string
  * @param field the name of the parameter for error messages
  */
 export const expressionValue = (
-	place: Place,
+	place: ExpressionScope,
 	expression: string,
 	path: string,
 	field: string,
 ): unknown =>
 	evaluateOncePerItem(place, path, () =>
 		withFieldInError(field, () =>
-			evaluate(place, expression.slice(1), () => byN8n(place, expression, path)),
+			evaluate(place, expression.slice(1), () => evaluateInN8n(place, expression, path)),
 		),
 	);
 
 /** Evaluates each part of an expression on its own. Returns the value of the expression, or a `MissingPart`. */
 export const expressionValueByParts = (
-	place: Place,
+	place: ExpressionScope,
 	expression: string,
 	path: string,
 	field: string,

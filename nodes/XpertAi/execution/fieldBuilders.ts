@@ -128,7 +128,7 @@ export function choiceField<Value extends string>(
 export const ADDITIONAL_FIELDS_JSON = 'options.additionalFieldsJson';
 
 /** The option for request fields that have no parameter in the node. */
-export const additionalFieldsJson = jsonField(
+export const additionalFieldsJsonField = jsonField(
 	'additionalFieldsJson',
 	'Additional Fields (JSON)',
 	'Further fields of the request as a JSON object, merged into what the panel says; what it names wins',
@@ -147,7 +147,7 @@ export function binaryNameField(content: string): INodeProperties {
 	return textField('binaryPropertyName', 'Input Binary Field', description, more);
 }
 
-export const returnAll = booleanField(
+export const returnAllField = booleanField(
 	'returnAll',
 	'Return All',
 	'Whether to return all results or only up to a given limit',
@@ -162,7 +162,7 @@ export const limitField = numberField('limit', 'Limit', 'Max number of results t
 /** Display condition: the node is a tool of an AI agent. */
 export const IF_TOOL = { '@tool': [true] };
 
-export const simplify = booleanField(
+export const simplifySwitch = booleanField(
 	'simplify',
 	'Simplify',
 	'Whether to return a simplified version of the response instead of the raw data',
@@ -171,7 +171,7 @@ export const simplify = booleanField(
 
 /** The fields for the output format. n8n's UX guidelines require the field "Output" in an agent's tool. */
 export const simplifyFields: INodeProperties[] = [
-	simplify,
+	simplifySwitch,
 	choiceField(
 		'toolOutput',
 		'Output',
@@ -195,10 +195,10 @@ export const simplifyFields: INodeProperties[] = [
 	),
 ];
 
-export const TIMEOUT_SECONDS = 120;
+export const DEFAULT_TIMEOUT_SECONDS = 120;
 
 /** The option Timeout. It applies to each request and replaces n8n's own timeout of 300 seconds. */
-export const timeoutOption = (defaultSeconds = TIMEOUT_SECONDS) =>
+export const timeoutOption = (defaultSeconds = DEFAULT_TIMEOUT_SECONDS) =>
 	numberField('timeout', 'Timeout (Seconds)', 'How long to wait for the answer to one request', {
 		typeOptions: { minValue: 1 },
 		default: defaultSeconds,

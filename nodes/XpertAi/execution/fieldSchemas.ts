@@ -60,15 +60,15 @@ const stringSchema = convertingSchema(
 );
 
 /** The schema of a required text. A blank text counts as missing. */
-const filledString = z.preprocess((raw) => (isBlank(raw) ? undefined : raw), stringSchema);
+const filledStringSchema = z.preprocess((raw) => (isBlank(raw) ? undefined : raw), stringSchema);
 
 /** Splits a comma-separated text into a list. A missing value gives an empty list. */
 const asList = (raw: unknown) => (typeof raw === 'string' ? splitList(raw) : (raw ?? []));
 
 /** The issue of an invalid thread ID. The issue of all other IDs is `UUID_ISSUE`. */
-const FREE_ID_ISSUE = 'must be an ID';
+const THREAD_ID_ISSUE = 'must be an ID';
 
-export const isIdIssue = (issue: string) => issue === UUID_ISSUE || issue === FREE_ID_ISSUE;
+export const isIdIssue = (issue: string) => issue === UUID_ISSUE || issue === THREAD_ID_ISSUE;
 
 export const idListSchema = z.preprocess(
 	asList,
@@ -102,7 +102,7 @@ const idSchema = ({ name }: INodeProperties) =>
 		(id) =>
 			typeof id === 'string' &&
 			!isId(id, name) &&
-			(name === FREE_ID_FIELD ? FREE_ID_ISSUE : UUID_ISSUE),
+			(name === THREAD_ID_FIELD ? THREAD_ID_ISSUE : UUID_ISSUE),
 	);
 
 const optionalSchema = (schema: ZodTypeAny) => convertingSchema().pipe(schema.optional());
@@ -123,7 +123,7 @@ const TYPE_SCHEMAS: Partial<
 	boolean: () => convertingSchema((raw) => convertToType('boolean', raw)),
 	string: ({ required }, { multipleValues } = {}) => {
 		if (multipleValues) return convertingSchema();
-		return required ? filledString : stringSchema;
+		return required ? filledStringSchema : stringSchema;
 	},
 	multiOptions: () => optionalSchema(z.array(z.string())),
 	// An expression may return the whole collection, as an object or as JSON text.
@@ -180,7 +180,7 @@ export function idFromInput(raw: unknown): unknown {
 }
 
 /** The only ID parameter that takes other texts than UUIDs, because clients can choose thread IDs. */
-const FREE_ID_FIELD = 'threadId';
+const THREAD_ID_FIELD = 'threadId';
 
 /**
  * Whether an ID is valid. A UUID is always valid. A thread ID may be any text, except:
@@ -192,7 +192,7 @@ const FREE_ID_FIELD = 'threadId';
  * @param name the name of the ID parameter
  */
 function isId(id: string, name?: string): boolean {
-	if (isUuid(id) || name !== FREE_ID_FIELD) return isUuid(id);
+	if (isUuid(id) || name !== THREAD_ID_FIELD) return isUuid(id);
 	return (
 		!isTextWithLoneSurrogate(id) &&
 		missingValueTextIn(id) === undefined &&

@@ -27,7 +27,7 @@ export function isTextHead(head: Buffer, mimeType: string): boolean {
 export class FileDecoder {
 	/** Whether the encoding is known, and all bytes so far are valid in it. */
 	isValid: boolean;
-	readonly isKnown: boolean;
+	readonly isEncodingKnown: boolean;
 	private readonly decoder?: InstanceType<typeof TextDecoder>;
 	private bytes = 0;
 	private characters = 0;
@@ -35,8 +35,8 @@ export class FileDecoder {
 
 	constructor(readonly encoding: string) {
 		const decoder = attempt(() => new TextDecoder(encoding, { fatal: true }));
-		this.isKnown = !isError(decoder);
-		this.isValid = this.isKnown;
+		this.isEncodingKnown = !isError(decoder);
+		this.isValid = this.isEncodingKnown;
 		if (!isError(decoder)) this.decoder = decoder;
 	}
 
@@ -137,7 +137,7 @@ function encodingsToTry(head: Uint8Array, mimeType: string): string[] {
  * are hardly ever valid UTF-8.
  */
 const isUtf8 = (utf8: FileDecoder, named: FileDecoder) =>
-	utf8.isValid && (utf8.isBeyondAscii || !named.isKnown);
+	utf8.isValid && (utf8.isBeyondAscii || !named.isEncodingKnown);
 
 /**
  * Yields the text of a binary field in chunks. Removes each U+0000 from the text.

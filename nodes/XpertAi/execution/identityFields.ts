@@ -9,7 +9,7 @@ import { partsOf } from '../payloads/template';
 import {
 	evaluateByPartsAndShare,
 	expressionValueByParts,
-	type Place,
+	type ExpressionScope,
 	readsSibling,
 	templateParserOf,
 } from './expressions';
@@ -20,7 +20,7 @@ import type { Reader } from './reader';
 import { throwMissingPart } from './missingPartErrors';
 
 /** An item whose expressions are evaluated at its `place`. */
-type ItemReader = Reader & { place: Place };
+type ItemReader = Reader & { place: ExpressionScope };
 
 /**
  * Reads an identity field. A Fixed field gives text. An expression gives its value, without conversion, or a `MissingPart`

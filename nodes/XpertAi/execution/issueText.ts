@@ -112,7 +112,7 @@ export const valueAt = (value: unknown, path: JsonPath): unknown =>
 	path.length > 0 ? get(value, path) : value;
 
 /** Formats a value for a message, in at most 80 characters. */
-export function quoted(value: unknown): string {
+export function shownValue(value: unknown): string {
 	// The JSON text of an invalid date is `null`.
 	const json = value === null ? 'null' : stringified(value)?.replace(/^null$/, 'an invalid date');
 	const text = typeof value === 'object' ? json : String(value);

@@ -29,7 +29,7 @@ import {
 	type ItemError,
 	type NamedId,
 } from './apiError';
-import { fieldByError, type Place } from './expressions';
+import { fieldByError, type ExpressionScope } from './expressions';
 import { idFromInput } from './fieldSchemas';
 import { isIdField } from './fieldBuilders';
 import { fieldLabel } from './issueText';
@@ -41,7 +41,7 @@ export class Item extends Reader {
 	/** Returns a progress message for n8n's log. Long operations set this function. */
 	progress?: (minutes: number) => string;
 	/** Where the expressions of this item are evaluated. */
-	readonly place: Place;
+	readonly place: ExpressionScope;
 
 	/**
 	 * @param fields the parameters of the operation
@@ -54,7 +54,7 @@ export class Item extends Reader {
 		readonly connection: Connection,
 	) {
 		const node = context.getNode();
-		const place: Place = { context, index, node };
+		const place: ExpressionScope = { context, index, node };
 		const resolve: Reader['resolve'] = (name, initial) => resolveParameter(place, name, initial);
 		const suffix = context.getInputData().length > 1 ? ` [item ${index}]` : '';
 		super(node, fields, resolve, 'Nothing was sent for this item.', index, suffix);
@@ -143,7 +143,7 @@ export class Item extends Reader {
 		return new NodeOperationError(this.node, cause, {
 			itemIndex: this.index,
 			message: `${fieldLabel(field.split('.'), { fields: this.fields })} cannot be evaluated: ${cause.message}${this.suffix}`,
-			...(!hasOwnText && { description: `${this.unsent} ${FAILED_ADVICE}` }),
+			...(!hasOwnText && { description: `${this.unsent} ${FAILED_EXPRESSION_ADVICE}` }),
 		});
 	}
 
@@ -228,7 +228,7 @@ export class Item extends Reader {
 	}
 }
 
-const FAILED_ADVICE =
+const FAILED_EXPRESSION_ADVICE =
 	'Correct the expression, or leave items that it cannot take out before, with a Filter node.';
 
 /** The maximum number of fields of an item that an error names. */

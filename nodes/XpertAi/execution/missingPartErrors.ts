@@ -10,7 +10,7 @@ import {
 	emptyValueName,
 } from './givenValues';
 import type { Reader } from './reader';
-import { quoted } from './issueText';
+import { shownValue } from './issueText';
 
 const missingPartErrors = new WeakSet<object>();
 
@@ -50,7 +50,7 @@ function missingPartIssue(missing: MissingPart): string {
 	// A word such as `undefined` stands for a missing value.
 	const word = typeof gave === 'string' ? missingValueWordIn(gave) : undefined;
 	if (word !== undefined) return missingValueIssue(word);
-	return `${lacksPart} ${hasLostDigits(gave) ? 'a number without its last digits' : quoted(gave)}`;
+	return `${lacksPart} ${hasLostDigits(gave) ? 'a number without its last digits' : shownValue(gave)}`;
 }
 
 /** Returns the code of a part as in an expression, in at most 80 characters. */

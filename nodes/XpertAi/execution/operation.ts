@@ -12,7 +12,7 @@ import { listAnswer, recordWith, type AnswerSchema } from '../transport/answer';
 import type { ApiRequest } from '../transport/request';
 import {
 	type FieldValues,
-	additionalFieldsJson,
+	additionalFieldsJsonField,
 	concurrencyOption,
 	binaryNameField,
 	choiceField,
@@ -20,7 +20,7 @@ import {
 	isPanelGroup,
 	limitField,
 	optionsField,
-	returnAll,
+	returnAllField,
 	simplifyFields,
 	timeoutOption,
 } from './fieldBuilders';
@@ -41,7 +41,7 @@ interface OperationInfo {
 	/** The endpoint of the main request. A test generates a table in `docs/endpoints.md` from this property. */
 	endpoint: Endpoint;
 	/** Replaces `endpoint` on servers that support only the API specification. */
-	fallback?: Endpoint;
+	fallbackEndpoint?: Endpoint;
 	description: string;
 	/** Additional information for n8n's AI workflow builder. */
 	builderHint?: string;
@@ -71,7 +71,7 @@ export interface OperationBody {
 export type PathValues = Record<string, string>;
 
 /** The schema of an answer, or a function that creates the schema from the path values. */
-export type AnswerForm = AnswerSchema | ((asked: PathValues) => AnswerSchema);
+export type AnswerSchemaSource = AnswerSchema | ((asked: PathValues) => AnswerSchema);
 
 /** The result of a precheck. */
 export interface PrecheckResult {
@@ -116,13 +116,13 @@ interface Declaration extends OperationInfo {
 	/** For endpoints with `limit` and `offset`. `resultsKey` is the key of the list in an answer object. */
 	paging?: { resultsKey?: string };
 	/** The schema of the answer, or the keys that must have a value in the answer. Default: `listAnswer`. */
-	answer?: string[] | AnswerForm;
+	answerSchema?: string[] | AnswerSchemaSource;
 	body?: OperationBody;
 	/**
 	 * Optional fields that select records or their owner. If an expression in such a field gives nothing, the item is
 	 * rejected.
 	 */
-	identifying?: Record<string, IdentityOptions>;
+	selectingFields?: Record<string, IdentityOptions>;
 	precheck?: Precheck;
 	/** Runs if an item gets an empty list, e.g. to throw an error if the record of the list does not exist. */
 	ifEmpty?: (...asked: Parameters<Precheck>) => Promise<unknown>;
@@ -156,14 +156,14 @@ interface Declaration extends OperationInfo {
 
 /** Splits the route into method and path, and sets the defaults of `repeatable` and `answer`. */
 export function declare(declaration: Declaration) {
-	const { route, paging, answer = listAnswer(paging?.resultsKey) } = declaration;
+	const { route, paging, answerSchema = listAnswer(paging?.resultsKey) } = declaration;
 	const [method, path] = route.split(' ') as [Method, string];
 	return {
 		method,
 		path,
 		repeatable: method === 'GET' || paging !== undefined,
 		...declaration,
-		answer: Array.isArray(answer) ? recordWith(...answer) : answer,
+		answerSchema: Array.isArray(answerSchema) ? recordWith(...answerSchema) : answerSchema,
 	};
 }
 
@@ -222,7 +222,7 @@ export function nodeProperties(resources: Resource[], defaultResource: string): 
 	const further = { noDataExpression: true, default: defaultResource };
 	return [
 		choiceField('resource', 'Resource', undefined, choices, further),
-		...resources.map(operationField),
+		...resources.map(operationDropdown),
 		...resources.flatMap(resourceFields),
 	];
 }
@@ -240,7 +240,7 @@ export function nodeSubtitle(resources: Resource[]): string {
 }
 
 /** Returns the dropdown field Operation of a resource. The first operation is the default. */
-function operationField({ value: resource, operations }: Resource): INodeProperties {
+function operationDropdown({ value: resource, operations }: Resource): INodeProperties {
 	const choices = operations.map(({ value, builderHint: propertyHint, ...info }) => [
 		value,
 		{
@@ -281,7 +281,7 @@ function declaredFields(operation: DeclaredOperation): INodeProperties[] {
 	const options = [
 		...optionsOfBody.flatMap((field) => field.options as INodeProperties[]),
 		// A body with `split` is a list. A list cannot have additional fields.
-		...(body && !body.split ? [additionalFieldsJson] : []),
+		...(body && !body.split ? [additionalFieldsJsonField] : []),
 		...(operation.options ?? []),
 		...(onlyReads(operation) ? [] : [concurrencyOption, timeoutOption(defaultTimeoutSeconds)]),
 	];
@@ -289,7 +289,7 @@ function declaredFields(operation: DeclaredOperation): INodeProperties[] {
 		...idFields,
 		...(body?.isForm ? [binaryNameField('the file to upload')] : []),
 		...single,
-		...(paging ? [returnAll, limitField] : []),
+		...(paging ? [returnAllField, limitField] : []),
 		...groups,
 		...(operation.simplify ? simplifyFields : []),
 		...(options.length > 0 ? [optionsField(options)] : []),

@@ -20,7 +20,7 @@ import { addHints, isTool, isInStreamingChat } from './n8nExecution';
 /** The text that chat visitors get after a failure. Hides the reason. */
 export const NO_ANSWER = 'Sorry, there is no answer right now, please try again later.';
 
-const toolOutputs = z.enum(['simplified', 'raw', 'selected']);
+const toolOutputSchema = z.enum(['simplified', 'raw', 'selected']);
 
 /** The output format of an answer: simplified or raw. */
 export interface OutputFormat {
@@ -36,7 +36,7 @@ export interface OutputFormat {
  */
 export function readOutputFormat(item: Item): OutputFormat {
 	if (!isTool(item.context)) return { simplify: item.setting('simplify', z.boolean()) };
-	const output = item.setting('toolOutput', toolOutputs);
+	const output = item.setting('toolOutput', toolOutputSchema);
 	if (output !== 'selected') return { simplify: output === 'simplified' };
 	return { simplify: false, selectedFields: splitList(item.filledText('toolFields')) };
 }
@@ -47,7 +47,7 @@ export function readOutputFormat(item: Item): OutputFormat {
  * @param simplifiedOf makes the simplified answer. Its fields can be selected, too, and come first, because the user sees
  * them first
  */
-export function rawOutput(
+export function rawOrSelectedOutput(
 	{ selectedFields }: OutputFormat,
 	item: Item,
 	raw: IDataObject,
@@ -64,7 +64,7 @@ export function rawOutput(
 	return pick(all, selectedFields);
 }
 
-/** The hints of `rawOutput` in each execution, because n8n shows the same hint as often as it is added. */
+/** The hints of `rawOrSelectedOutput` in each execution, because n8n shows the same hint as often as it is added. */
 const hintsSaid = new WeakMap<IExecuteFunctions, Set<string>>();
 
 /**

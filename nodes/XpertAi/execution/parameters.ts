@@ -3,7 +3,7 @@ import { DateTime } from 'luxon';
 import { type INode, isExpression, type NodeParameterValueType } from 'n8n-workflow';
 
 import type { IdentityOptions } from '../payloads/identity';
-import { expressionValueByParts, type Place, expressionValue } from './expressions';
+import { expressionValueByParts, type ExpressionScope, expressionValue } from './expressions';
 import { findPath, isLocator } from './givenValues';
 
 /** Fields that are left out of a collection that contains an expression. They are read on their own. */
@@ -37,7 +37,7 @@ constantCheckOf.cache = new WeakMap();
  * Fields of `FIELDS_READ_ALONE` are left out of a collection that contains an expression.
  */
 export function resolveParameter(
-	place: Place,
+	place: ExpressionScope,
 	name: string,
 	initial: NodeParameterValueType,
 ): unknown {
@@ -50,7 +50,7 @@ export function resolveParameter(
 
 /** A read of a parameter. */
 interface ParameterRead {
-	place: Place;
+	place: ExpressionScope;
 	/** The name of the parameter. */
 	parameterName: string;
 }

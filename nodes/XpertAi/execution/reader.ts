@@ -39,7 +39,7 @@ import {
 	type FieldNaming,
 	fieldsAlong,
 	issueText,
-	quoted,
+	shownValue,
 	stringified,
 	valueAt,
 } from './issueText';
@@ -104,7 +104,7 @@ export class Reader {
 
 	/** Throws an error about a rejected value. */
 	throwIssue({ field, issue, value, advice = GENERAL_ADVICE }: InputIssue): never {
-		const found = value === undefined ? '' : `, but is ${quoted(value)}`;
+		const found = value === undefined ? '' : `, but is ${shownValue(value)}`;
 		throw this.operationError(
 			`${field} ${issue}${found}${this.suffix}`,
 			`${this.unsent} ${advice}`,

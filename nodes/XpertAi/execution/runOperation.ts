@@ -17,7 +17,7 @@ import { multipartBody, type UploadFile } from '../transport/multipart';
 import { connectionsOf } from '../transport/request';
 import { chosenBinaryField, readUploadFile } from './binary';
 import { concurrencyOf, forEachItem } from './concurrency';
-import { type FieldValues, TIMEOUT_SECONDS } from './fieldBuilders';
+import { type FieldValues, DEFAULT_TIMEOUT_SECONDS } from './fieldBuilders';
 import { throwIfPartMissing } from './identityFields';
 import { type FieldNaming } from './issueText';
 import { Item } from './item';
@@ -32,7 +32,7 @@ import {
 	type SendRequest,
 	simplified,
 } from './operation';
-import { itemJson, rawOutput, readOutputFormat, replyOrThrow } from './outputs';
+import { itemJson, rawOrSelectedOutput, readOutputFormat, replyOrThrow } from './outputs';
 import { addHints } from './n8nExecution';
 import { collectPages } from './paging';
 import { bodyOf } from './requestBody';
@@ -49,7 +49,7 @@ export async function runDeclared(
 	{ context, items }: Execution,
 ): Promise<INodeExecutionData[]> {
 	const { simplify, answersHint } = operation;
-	const { toOutput = operation.method === 'DELETE' ? deletedItem : answerItems } = operation;
+	const { toOutput = operation.method === 'DELETE' ? deletionOutput : answerItems } = operation;
 	const allAnswers: unknown[] = [];
 	const work = async (item: Item) => {
 		const format = simplify && readOutputFormat(item);
@@ -59,7 +59,9 @@ export async function runDeclared(
 		if (!simplify || !format) return results;
 		return results.map((raw) => {
 			const simplifiedOf = () => simplified(simplify, raw);
-			return format.simplify ? simplifiedOf() : rawOutput(format, item, raw, simplifiedOf);
+			return format.simplify
+				? simplifiedOf()
+				: rawOrSelectedOutput(format, item, raw, simplifiedOf);
 		});
 	};
 	const concurrency = onlyReads(operation) ? READS_AT_ONCE : concurrencyOf(items);
@@ -73,7 +75,7 @@ export const answerItems = (answer: unknown): IDataObject[] =>
 	(Array.isArray(answer) ? answer : [answer]).map(itemJson);
 
 /** The output of a delete operation. Some answers do not contain `affected`, although the record was deleted. */
-export function deletedItem(answer: unknown): IDataObject[] {
+export function deletionOutput(answer: unknown): IDataObject[] {
 	return [{ deleted: !(isJsonObject(answer) && answer.affected === 0) }];
 }
 
@@ -92,10 +94,10 @@ interface OperationAnswer {
  * @returns one answer for each pair of a path and a body, but only one for a path that `precheck` answers
  */
 async function answersFor(item: Item, operation: DeclaredOperation): Promise<OperationAnswer[]> {
-	const { ifEmpty, precheck, identifying = {} } = operation;
-	const { defaultTimeoutSeconds: initialTimeout = TIMEOUT_SECONDS } = operation;
+	const { ifEmpty, precheck, selectingFields = {} } = operation;
+	const { defaultTimeoutSeconds: initialTimeout = DEFAULT_TIMEOUT_SECONDS } = operation;
 	const allPathValues = pathValuesOf(item, operation);
-	for (const [name, options] of Object.entries(identifying))
+	for (const [name, options] of Object.entries(selectingFields))
 		throwIfPartMissing(item, name, options);
 	const timeoutMs = item.setting('options.timeout', timeoutSecondsSchema, initialTimeout) * 1000;
 	// Checks all bodies before the first request, so that an item with an invalid body sends nothing.
@@ -112,7 +114,9 @@ async function answersFor(item: Item, operation: DeclaredOperation): Promise<Ope
 		}
 		const path = buildPath(operation.path, { ...values, ...checked?.pathValues });
 		const schema =
-			typeof operation.answer === 'function' ? operation.answer(values) : operation.answer;
+			typeof operation.answerSchema === 'function'
+				? operation.answerSchema(values)
+				: operation.answerSchema;
 		for (const body of bodies) {
 			const request = { path, schema, timeoutMs, body, fieldNames, file };
 			const send = requestSender(item, operation, request);

@@ -37,7 +37,7 @@ export class CircuitBreaker {
 			this.hasUploaded = true;
 			this.streaks.delete('upload');
 		} else if (fact.outcome === 'stored') this.streaks.delete('storing');
-		else if (fact.outcome === 'processed') this.countProcessed(fact);
+		else if (fact.outcome === 'processed') this.countProcessingFact(fact);
 		else if ('failure' in fact && fact.failure) {
 			const { batch, failure } = fact;
 			const stage = batch > 0 ? 'storing' : 'upload';
@@ -47,7 +47,7 @@ export class CircuitBreaker {
 		}
 	}
 
-	private countProcessed({ lastState }: ProcessingFact): void {
+	private countProcessingFact({ lastState }: ProcessingFact): void {
 		const reason = unfindableReason(lastState);
 		if (reason !== undefined) this.countFailure('processing', lastState.processMsg ?? reason);
 		else if (lastState.state === 'finish') this.streaks.delete('processing');

@@ -4,10 +4,10 @@ import { exactJson } from '../payloads/json';
 
 /**
  * A record in a file.
- * `position`: the place of the record, e.g. `Line 3 of the file`.
+ * `positionText`: the place of the record, e.g. `Line 3 of the file`.
  * `issue`: why the record is invalid.
  */
-export type FileRecord = { position: string } & ({ issue: string } | { value: unknown });
+export type FileRecord = { positionText: string } & ({ issue: string } | { value: unknown });
 
 interface Line {
 	/** Counts from 1. */
@@ -50,7 +50,7 @@ export async function* jsonRecords(text: AsyncIterable<string>): AsyncGenerator<
 		const isTooLong = length > MAX_VALUE_LENGTH;
 		if (isTooLong) countsAsJsonLines ||= areJsonLines(held);
 		if (countsAsJsonLines) yield held.splice(0).map(parseLine);
-		else if (isTooLong) return yield [{ position: 'The file', issue: FILE_TOO_LONG }];
+		else if (isTooLong) return yield [{ positionText: 'The file', issue: FILE_TOO_LONG }];
 	}
 	if (held.length > 0) yield* chunk([...recordsInWholeFile(held)], MAX_LINES_IN_GROUP);
 }
@@ -82,13 +82,13 @@ async function* nonBlankLines(chunks: AsyncIterable<string>): AsyncGenerator<Lin
 const LINE_TOO_LONG = 'is longer than 32 MB, so nothing after it was read';
 
 function parseLine({ number, text }: Line): FileRecord {
-	const position = `Line ${number} of the file`;
+	const positionText = `Line ${number} of the file`;
 	try {
-		return { position, value: exactJson(text) };
+		return { positionText, value: exactJson(text) };
 	} catch {
 		// `nonBlankLines` has cut a line of this length.
 		const isCut = text.length > MAX_VALUE_LENGTH;
-		return { position, issue: isCut ? LINE_TOO_LONG : 'is not valid JSON' };
+		return { positionText, issue: isCut ? LINE_TOO_LONG : 'is not valid JSON' };
 	}
 }
 
@@ -116,10 +116,10 @@ function* recordsInWholeFile(lines: Line[]): Generator<FileRecord> {
 		if (areJsonLines(lines)) return yield* lines.map(parseLine);
 		const { message } = error as SyntaxError;
 		const issue = `is neither JSON lines nor one JSON array or object (${message})`;
-		return yield { position: 'The file', issue };
+		return yield { positionText: 'The file', issue };
 	}
 	if (!Array.isArray(json))
-		return yield { position: `Line ${lines[0]?.number} of the file`, value: json };
+		return yield { positionText: `Line ${lines[0]?.number} of the file`, value: json };
 	for (const [index, value] of (json as unknown[]).entries())
-		yield { position: `Record ${index + 1} of the file`, value };
+		yield { positionText: `Record ${index + 1} of the file`, value };
 }

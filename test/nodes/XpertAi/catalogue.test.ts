@@ -30,7 +30,7 @@ function isRead(name: string): boolean {
 describe('the catalogue', () => {
 	it('has every endpoint of the contract', () => {
 		const declared = OPERATIONS.flatMap(
-			({ operation: { endpoint, fallback = endpoint } }) => fallback,
+			({ operation: { endpoint, fallbackEndpoint = endpoint } }) => fallbackEndpoint,
 		);
 		const numbers = without(uniq(declared), 'beyond').map((endpoint) => Number(endpoint.slice(1)));
 		expect(sortBy(numbers)).toEqual(range(1, 18));

@@ -18,7 +18,8 @@ export type DocumentNameAndKey = Partial<Record<'name' | 'key', string>>;
 /** A document in a name note. If the document has no key, `idHash` identifies it. */
 type NamedDocument = [key: string | null, name: string | null, idHash?: string];
 
-const namesNote = (at: number) => [`names ${at}`, `what * calls its documents, ${at + 1}`] as const;
+const nameOfNamesNote = (at: number) =>
+	[`names ${at}`, `what * calls its documents, ${at + 1}`] as const;
 
 /** Keeps names and keys of documents. Reports show the names. Lost document IDs are rebuilt from the keys. */
 export class Names {
@@ -60,7 +61,7 @@ export class Names {
 		this.added = '';
 		const body = await pipeThrough(Buffer.from(text), new CompressionStream('deflate-raw'));
 		this.summary = { ...this.summary, notes: at + 1, hasRoom: text.length < SIZES.names / 2 };
-		return [{ name: namesNote(at), header: {}, body }];
+		return [{ nameAndTitle: nameOfNamesNote(at), header: {}, body }];
 	}
 
 	/**
@@ -114,7 +115,7 @@ export class Names {
 
 	/** Reads name notes by number. A missing or unreadable note gives an empty array. */
 	private async read(at: number[]): Promise<NamedDocument[][]> {
-		const notes = await this.notes.read(at.map(namesNote), SIZES.answer);
+		const notes = await this.notes.read(at.map(nameOfNamesNote), SIZES.answer);
 		const documents = notes.map(async (note) => {
 			if (!isReadable(note)) return [];
 			const text = await pipeThrough(note.body, new DecompressionStream('deflate-raw'));

@@ -29,7 +29,7 @@ export function* unpack(body: Buffer): Generator<FingerprintEntry> {
 }
 
 /** Number of ID tails (see `tailOf`). */
-const TAILS = 2 ** 16;
+const TAIL_COUNT = 2 ** 16;
 
 /** Length of an entry in `Fingerprints`, in characters. Shorter entries are padded. */
 const ENTRY_LENGTH = ID_BYTES + FINGERPRINT_BYTES;
@@ -61,7 +61,7 @@ export class Fingerprints {
 
 	/** Whether a document was stored with exactly this content. */
 	hasContent(id: string, contentHash: string): boolean {
-		return lowerFirst(this.fingerprintOf(id)) === storedEntry(id, contentHash)[1];
+		return lowerFirst(this.fingerprintOf(id)) === entryWhenStored(id, contentHash)[1];
 	}
 
 	/** Whether the fingerprint of a document begins with this mark (see `MARKS`). */
@@ -121,7 +121,7 @@ export class Fingerprints {
 
 	/** Yields the entries of one piece of the memory. By default, there is one piece with all entries. */
 	*entries(piece = 0, pieces = 1): Generator<FingerprintEntry> {
-		for (let tail = piece; tail < TAILS; tail += pieces) {
+		for (let tail = piece; tail < TAIL_COUNT; tail += pieces) {
 			const entries = this.byTail.get(tail) ?? '';
 			for (let at = 0; at < entries.length; at += ENTRY_LENGTH)
 				yield [entries.slice(at, at + ID_BYTES), fingerprintAt(entries, at)];
@@ -158,7 +158,7 @@ const fingerprintAt = (text: string, at: number) =>
 	text.startsWith(UNKNOWN, at + ID_BYTES) ? UNKNOWN : text.slice(at + ID_BYTES, at + ENTRY_LENGTH);
 
 /** Returns the entry of a stored document that is not yet processed. */
-export function storedEntry(id: string, contentHash: string): FingerprintEntry {
+export function entryWhenStored(id: string, contentHash: string): FingerprintEntry {
 	return [packId(id), contentHash.slice(0, FINGERPRINT_BYTES)];
 }
 

@@ -8,7 +8,7 @@ import type { NoteNameAndTitle, NotesOnServer, NoteToWrite, ReadNote } from './n
  * Number of slots. A slot holds the journal pages of one run. Consecutive runs use different slots, so that a late
  * request of one run cannot overwrite pages of the next run.
  */
-export const SLOTS = 2;
+export const SLOT_COUNT = 2;
 
 const NOTES_PER_PAGE = 2;
 
@@ -17,7 +17,7 @@ const NOTES_PER_PAGE = 2;
  * loss of one note is noticed.
  */
 function pageNames(run: number, at: number): [documents: NoteNameAndTitle, end: NoteNameAndTitle] {
-	const slot = run % SLOTS;
+	const slot = run % SLOT_COUNT;
 	const place = `${slot + 1}.${at + 1}`;
 	return [
 		[`journal ${slot}.${at} documents`, `what * is storing, ${place}`],
@@ -26,7 +26,7 @@ function pageNames(run: number, at: number): [documents: NoteNameAndTitle, end: 
 }
 
 /** Names of the notes of the first journal page. Each slot has its own. */
-export const FIRST_PAGE_NOTE_NAMES = range(SLOTS).flatMap((slot) => pageNames(slot, 0));
+export const FIRST_PAGE_NOTE_NAMES = range(SLOT_COUNT).flatMap((slot) => pageNames(slot, 0));
 
 /** Bytes to reserve for journal rows in the request of a batch. */
 export const JOURNAL_BYTES = { perBatch: 8 * 1024, perDocument: 60 };
@@ -132,7 +132,7 @@ export class Journal {
 	 */
 	async readUnmerged(after: number): Promise<Iterable<FingerprintEntry>> {
 		const slots: ReadNote[][][] = [];
-		for (const slot of range(SLOTS)) slots.push(await readPages(this.notes, slot, after));
+		for (const slot of range(SLOT_COUNT)) slots.push(await readPages(this.notes, slot, after));
 		this.unmerged = sortBy(slots.flat(), runOf);
 		this.crashedRun = runOf(this.unmerged.at(-1) ?? []);
 		this.isDamaged = slots.some((slot) => slot.some(isDamagedPage));
@@ -164,8 +164,8 @@ export class Journal {
 		const [documents, end] = pageNames(this.run, at);
 		const entries = packedIds.map((packedId): FingerprintEntry => [packedId, UNKNOWN]);
 		return [
-			{ name: documents, header, entries },
-			{ name: end, header },
+			{ nameAndTitle: documents, header, entries },
+			{ nameAndTitle: end, header },
 		];
 	}
 }

@@ -3,7 +3,7 @@ import { randomUUID } from 'crypto';
 import type { Clock } from '../../transport/clock';
 import type { Failure } from '../../transport/failure';
 import { sanitize } from '../../transport/sanitize';
-import { SLOTS } from './journal';
+import { SLOT_COUNT } from './journal';
 import {
 	isReadable,
 	type NoteNameAndTitle,
@@ -14,9 +14,9 @@ import {
 	type NoteToWrite,
 } from './notes';
 
-const TURN: NoteNameAndTitle = ['turn', 'when * began'];
+const TURN_NOTE_NAME: NoteNameAndTitle = ['turn', 'when * began'];
 
-export const LEASE: NoteNameAndTitle = ['lease', 'whether * is at work'];
+export const LEASE_NOTE_NAME: NoteNameAndTitle = ['lease', 'whether * is at work'];
 
 /**
  * Durations in milliseconds. Each run measures them with its own clock, so the clocks of runs may differ.
@@ -97,8 +97,11 @@ export class Lease {
 	async take(others: NoteNameAndTitle[] = []): Promise<ReadNote[] | Holder | undefined> {
 		let current = await this.waitForRenewalOrExpiry(this.before ?? (await this.readNotes()));
 		while (!this.isHeldByOther(current.lease)) {
-			await this.notes.write({ name: TURN, header: { writeId: this.leaseOwnerId } });
-			this.notes.requiredId = this.notes.idOf(TURN);
+			await this.notes.write({
+				nameAndTitle: TURN_NOTE_NAME,
+				header: { writeId: this.leaseOwnerId },
+			});
+			this.notes.requiredId = this.notes.idOf(TURN_NOTE_NAME);
 			current = await this.readNotes();
 			if (this.isHeldByOther(current.lease)) break;
 			// If the server does not return the note, it cannot keep a lease.
@@ -134,7 +137,7 @@ export class Lease {
 		this.counters.sent = Math.max(this.counters.sent, sent);
 		this.counters.root = Math.max(this.counters.root, root);
 		this.number = Math.max(this.number, run + 1, sent + 1, root + 1);
-		if (crashedRun > 0 && (this.number - crashedRun) % SLOTS === 0) this.number += 1;
+		if (crashedRun > 0 && (this.number - crashedRun) % SLOT_COUNT === 0) this.number += 1;
 	}
 
 	/**
@@ -234,7 +237,11 @@ export class Lease {
 	}
 
 	private async readNotes(names: NoteNameAndTitle[] = []): Promise<LeaseNotes> {
-		const [turn, lease, ...others] = await this.notes.read([TURN, LEASE, ...names]);
+		const [turn, lease, ...others] = await this.notes.read([
+			TURN_NOTE_NAME,
+			LEASE_NOTE_NAME,
+			...names,
+		]);
 		return { turn, lease, others };
 	}
 
@@ -246,7 +253,7 @@ export class Lease {
 		// The lease counts as renewed when the request starts, because another run may see the note long before the answer
 		// arrives.
 		const startedAt = this.clock.now();
-		await this.notes.write(...others, { name: LEASE, header });
+		await this.notes.write(...others, { nameAndTitle: LEASE_NOTE_NAME, header });
 		this.renewedAt = startedAt;
 	}
 

@@ -26,7 +26,7 @@ export interface MemoryPlace {
 /** The ID of a note is derived from `name` and the source. Users see `title`, with the source in place of `*`. */
 export type NoteNameAndTitle = readonly [name: string, title: string];
 
-const counter = z.number().int().min(0);
+const counterSchema = z.number().int().min(0);
 
 const headerSchema = z.object({
 	source: z.string(),
@@ -36,7 +36,7 @@ const headerSchema = z.object({
 	 * In the note `lease` and in journal pages: number of the run that wrote the note. In the root note: number of the last
 	 * run that the memory includes. 0 in all other notes.
 	 */
-	run: counter.default(0),
+	run: counterSchema.default(0),
 	/**
 	 * The state of the lease, in the note `lease`.
 	 * `by`, `since`: description and start time of the run that holds the lease.
@@ -45,34 +45,40 @@ const headerSchema = z.object({
 	 * `root`: the `run` of the root note.
 	 */
 	lease: z
-		.object({ by: z.string(), since: z.string(), ended: z.boolean(), sent: counter, root: counter })
+		.object({
+			by: z.string(),
+			since: z.string(),
+			ended: z.boolean(),
+			sent: counterSchema,
+			root: counterSchema,
+		})
 		.optional(),
 	/** In the root note: whether the last run started the processing of documents. */
 	processed: z.boolean().optional(),
 	/** In the root note: number of entries in each piece. A piece is a note with document entries. */
-	pieces: z.array(counter).default([]),
+	pieces: z.array(counterSchema).default([]),
 	/**
 	 * In the root note: facts about the name notes, which contain names and keys of documents.
 	 * `notes`: number of name notes.
 	 * `hasRoom`: whether the last name note has room.
 	 * `areAll`: whether the name notes contain the keys of all documents.
 	 */
-	names: z.object({ notes: counter, hasRoom: z.boolean(), areAll: z.boolean() }).optional(),
+	names: z.object({ notes: counterSchema, hasRoom: z.boolean(), areAll: z.boolean() }).optional(),
 	/**
 	 * In the root note: a loss of document IDs.
 	 * `at`: start time of the run that detected the loss.
 	 * `count`: the maximum number of lost IDs. Not set if unknown.
 	 */
-	lost: z.object({ at: z.string(), count: counter.optional() }).optional(),
+	lost: z.object({ at: z.string(), count: counterSchema.optional() }).optional(),
 	/**
 	 * In the root note: what the first run found on the server when it looked up its first documents. Kept until a run
 	 * has told the user.
 	 * `stored`: how many of these documents were stored before the source had a memory.
 	 * `twice`: number of these documents that are also found under their ID without a source name.
 	 */
-	unsaid: z.object({ stored: counter, twice: counter }).optional(),
+	unsaid: z.object({ stored: counterSchema, twice: counterSchema }).optional(),
 	/** In a journal page: numbers of the pages that the server may not have stored. */
-	open: z.array(counter).optional(),
+	open: z.array(counterSchema).optional(),
 });
 
 export type MemoryNote = z.infer<typeof headerSchema> & { body: Buffer };
@@ -88,7 +94,7 @@ export const isReadable = (note: ReadNote): note is MemoryNote => typeof note ==
 
 /** A note to be written. If `body` is unset, the body is made from `entries`. */
 export interface NoteToWrite {
-	name: NoteNameAndTitle;
+	nameAndTitle: NoteNameAndTitle;
 	header: Omit<z.input<typeof headerSchema>, 'source'>;
 	entries?: Iterable<FingerprintEntry>;
 	body?: Buffer;
@@ -186,13 +192,13 @@ export class NotesOnServer {
 	}
 
 	/** Makes the document that holds a note. */
-	row({ name, header, entries = [], body = pack(entries) }: NoteToWrite) {
+	row({ nameAndTitle, header, entries = [], body = pack(entries) }: NoteToWrite) {
 		const { source, title } = this.place;
 		const headerJson = Buffer.from(JSON.stringify({ ...header, source }));
 		const text = [headerJson, body].map((part) => part.toString('base64')).join(':');
 		return {
-			id: this.idOf(name),
-			name: `n8n: ${name[1].replace('*', () => title)} (do not process)`,
+			id: this.idOf(nameAndTitle),
+			name: `n8n: ${nameAndTitle[1].replace('*', () => title)} (do not process)`,
 			disabled: true,
 			processMsg: `${MEMORY_NOTE_PREFIX}${NOTE_VERSION}:${checksum(text)}:${text}`,
 		};

@@ -13,7 +13,7 @@ import {
 	type NoteToWrite,
 } from './notes';
 
-export const ROOT = ['memory', 'what * has stored'] as const;
+export const ROOT_NOTE_NAME = ['memory', 'what * has stored'] as const;
 
 const pieceName = (at: number, of: number) =>
 	[`piece ${at + 1} of ${of}`, `what * has stored, ${at + 1} of ${of}`] as const;
@@ -29,12 +29,12 @@ export const pieceNames = (root: ReadNote) =>
 export const FIRST_PIECE_NAMES = range(11).map((power) => pieceName(0, 2 ** power));
 
 /**
- * `since`: the start time of this run (ISO 8601).
+ * `runStartedAt`: the start time of this run (ISO 8601).
  * `startsProcessing`: whether this run starts the processing of its documents. Default: the setting of the last run.
  * `forgetLost`: whether to remove the field `lost` from the root note.
  */
 interface PiecesOptions {
-	since: string;
+	runStartedAt: string;
 	startsProcessing?: boolean;
 	forgetLost?: boolean;
 }
@@ -81,7 +81,7 @@ export class Pieces {
 		this.isStale = (forgetLost && lost !== undefined) || root.processed !== startsProcessing;
 		if (!forgetLost) this.failures.lost = lost;
 		names.summary = root.names ?? names.summary;
-		notes.requiredId ??= notes.idOf(ROOT);
+		notes.requiredId ??= notes.idOf(ROOT_NOTE_NAME);
 		const all = pieceNames(root);
 		const areRead = readPieces.length === all.length;
 		const pieces = areRead ? readPieces : await notes.read(all, SIZES.answer);
@@ -127,7 +127,7 @@ export class Pieces {
 		const { count: earlierCount } = this.failures.lost ?? { count: 0 };
 		const isKnown = count !== undefined && earlierCount !== undefined;
 		const sum = isKnown ? earlierCount + count : 0;
-		this.failures.lost = { at: this.options.since, ...(sum > 0 && { count: sum }) };
+		this.failures.lost = { at: this.options.runStartedAt, ...(sum > 0 && { count: sum }) };
 	}
 
 	/**
@@ -147,13 +147,18 @@ export class Pieces {
 		this.isStale = true;
 		const newRoot = this.rootHeader(run, pieceCount);
 		const pieceNotes = [...stalePieces].map((piece) => ({
-			name: pieceName(piece, pieceCount),
+			nameAndTitle: pieceName(piece, pieceCount),
 			header: {},
 			entries: known.entries(piece, pieceCount),
 		}));
 		// Record the loss before the lost pieces are replaced. Otherwise, a crash in between would hide the loss.
-		const lossNote = lost ? [{ name: ROOT, header: { ...root, lost } }] : [];
-		const notes = [...nameNotes, ...lossNote, ...pieceNotes, { name: ROOT, header: newRoot }];
+		const lossNote = lost ? [{ nameAndTitle: ROOT_NOTE_NAME, header: { ...root, lost } }] : [];
+		const notes = [
+			...nameNotes,
+			...lossNote,
+			...pieceNotes,
+			{ nameAndTitle: ROOT_NOTE_NAME, header: newRoot },
+		];
 		const failed = await orFailure(async () => await send(notes));
 		if (failed) {
 			// These names are not written again. Later runs know that the list of names has gaps.

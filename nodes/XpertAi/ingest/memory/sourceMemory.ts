@@ -4,7 +4,7 @@ import {
 	type FingerprintEntry,
 	type Fingerprints,
 	packId,
-	storedEntry,
+	entryWhenStored,
 	UNKNOWN,
 } from './fingerprints';
 import { Journal } from './journal';
@@ -18,13 +18,13 @@ import {
 	orFailure,
 	SIZES,
 } from './notes';
-import { pieceNames, Pieces, ROOT } from './pieces';
+import { pieceNames, Pieces, ROOT_NOTE_NAME } from './pieces';
 import { FIRST_NOTE_NAMES, type MemoryParts, loadMemory } from './loadMemory';
 
 /** Problems with the memory, for hints to the user. A field is unset if its step succeeded. */
 export interface MemoryFailures {
 	/** If true, the server has no route for notes or does not return them, so runs cannot keep a memory. */
-	noRoute?: boolean;
+	isMemoryUnsupported?: boolean;
 	/** When parts of the memory were found missing, and how many documents they held at most, if this is known. */
 	lost?: MemoryNote['lost'];
 	/** Why this run could not write the memory. The next run completes the memory from the journal. */
@@ -34,14 +34,14 @@ export interface MemoryFailures {
 }
 
 /**
- * `by`: a description of this run, e.g. `execution 7`.
+ * `runDescription`: e.g. `execution 7`.
  * `startsProcessing`: whether this run starts the processing of its documents. Default: the setting of the last run.
  * `forgetLost`: whether to remove the field `lost` from the root note.
  */
 interface MemoryOptions {
 	signal?: AbortSignal;
 	clock?: Clock;
-	by?: string;
+	runDescription?: string;
 	startsProcessing?: boolean;
 	forgetLost?: boolean;
 }
@@ -84,13 +84,13 @@ export class SourceMemory {
 		routes: MemoryRoutes,
 		private readonly options: MemoryOptions = {},
 	) {
-		const { signal, clock = systemClock, by = '' } = options;
-		const since = new Date(clock.now()).toISOString();
+		const { signal, clock = systemClock, runDescription = '' } = options;
+		const runStartedAt = new Date(clock.now()).toISOString();
 		this.notes = new NotesOnServer(place, routes);
 		this.names = new Names(this.notes);
-		this.pieces = new Pieces(this.notes, this.names, this.failures, { since, ...options });
+		this.pieces = new Pieces(this.notes, this.names, this.failures, { runStartedAt, ...options });
 		this.journal = new Journal(this.notes);
-		this.lease = new Lease(this.notes, clock, signal, { by, since });
+		this.lease = new Lease(this.notes, clock, signal, { by: runDescription, since: runStartedAt });
 	}
 
 	/** Reads what earlier runs stored. Reports failed requests in `sendFailure` and `failures`. */
@@ -109,7 +109,7 @@ export class SourceMemory {
 		// The server does not let this run read notes, so there is probably no memory.
 		const cannotReadNotes = missing === 'route' || (status === 403 && method === 'GET');
 		if (mode === 'if kept' && cannotReadNotes) this.isKept = false;
-		else if (missing === 'route') this.failures.noRoute = true;
+		else if (missing === 'route') this.failures.isMemoryUnsupported = true;
 		else this.lease.sendFailure ??= failure;
 	}
 
@@ -135,7 +135,7 @@ export class SourceMemory {
 
 	/** Whether the memory can record this run. */
 	get isUsable(): boolean {
-		return !this.failures.noRoute && !this.sendFailure;
+		return !this.failures.isMemoryUnsupported && !this.sendFailure;
 	}
 
 	/** Why this run must not send; `undefined` if no reason is known. */
@@ -157,8 +157,8 @@ export class SourceMemory {
 	 *
 	 * @returns a failure if the documents must not be disabled
 	 */
-	async journalDisabling(ids: string[]): Promise<Failure | undefined> {
-		if (this.failures.noRoute) return undefined;
+	async journalBeforeDisabling(ids: string[]): Promise<Failure | undefined> {
+		if (this.failures.isMemoryUnsupported) return undefined;
 		const failed = await this.runExclusively(async () => {
 			await this.prepareToSend();
 			for (const id of ids) this.known.markUnknown(id);
@@ -174,7 +174,7 @@ export class SourceMemory {
 	 * @returns the rows, or a failure if nothing may be sent; `undefined` if the server does not return notes
 	 */
 	async journalBatch(hashes: Map<string, string>) {
-		if (this.failures.noRoute) return undefined;
+		if (this.failures.isMemoryUnsupported) return undefined;
 		return await this.runExclusively(async () => {
 			await this.prepareToSend();
 			await this.writeNames();
@@ -195,7 +195,7 @@ export class SourceMemory {
 	 * @returns whether the memory had no entry of the document before
 	 */
 	recordStored(id: string, contentHash: string, name: DocumentNameAndKey = {}): boolean {
-		const entry = storedEntry(id, contentHash);
+		const entry = entryWhenStored(id, contentHash);
 		const isNew = this.newIds.delete(entry[0]);
 		this.names.addIfUnnamed(id, name);
 		if (this.journal.isCertain(entry)) this.known.set(entry);
@@ -253,13 +253,13 @@ export class SourceMemory {
 
 	/**
 	 * Takes the lease and reads the memory. If another run holds the lease, sets `holder` instead. If the server does not
-	 * return notes, sets `failures.noRoute`. With `if kept`, if there is no memory, sets `isKept` to false and does not
+	 * return notes, sets `failures.isMemoryUnsupported`. With `if kept`, if there is no memory, sets `isKept` to false and does not
 	 * take the lease.
 	 */
 	private async takeLeaseAndRead(mode: 'to send' | 'if kept'): Promise<void> {
 		const { journal, lease } = this;
-		const [turn, root] = await lease.peek([ROOT]);
-		// Any of the notes `turn`, `lease` and `ROOT` shows that there is a memory, even if the others are missing.
+		const [turn, root] = await lease.peek([ROOT_NOTE_NAME]);
+		// Any of the notes `turn`, `lease` and `ROOT_NOTE_NAME` shows that there is a memory, even if the others are missing.
 		this.isKept = mode === 'to send' || lease.existedBefore || (turn ?? root) !== undefined;
 		if (!this.isKept) return;
 		// If there are few pieces, read them in the same request as the root note.
@@ -269,7 +269,7 @@ export class SourceMemory {
 			...(pieces.length > SIZES.answer ? [] : pieces),
 		]);
 		// If `taken` is undefined, the server accepts notes but does not return them.
-		if (taken === undefined) this.failures.noRoute = true;
+		if (taken === undefined) this.failures.isMemoryUnsupported = true;
 		else if (Array.isArray(taken)) this.isNew = await loadMemory(taken, this.parts);
 		else this.holder = taken;
 		// `root.run` and `crashedRun` are 0 if the memory was not read.
@@ -319,7 +319,7 @@ export class SourceMemory {
 	private recordBeforeSending(hashes: Map<string, string>): FingerprintEntry[] {
 		const { known, names, newIds } = this;
 		return [...hashes].map(([id, contentHash]) => {
-			const entry = storedEntry(id, contentHash);
+			const entry = entryWhenStored(id, contentHash);
 			const [packedId] = entry;
 			if (!known.knows(id)) {
 				newIds.add(packedId);

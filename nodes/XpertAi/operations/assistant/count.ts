@@ -11,8 +11,8 @@ export const count = declare({
 	description: 'Count the assistants you may use',
 	route: 'POST /assistants/count',
 	body: assistantFilterBody,
-	identifying: IDENTIFYING_FILTERS,
+	selectingFields: IDENTIFYING_FILTERS,
 	repeatable: true,
-	answer: z.number({ message: 'it is not a number' }),
+	answerSchema: z.number({ message: 'it is not a number' }),
 	toOutput: (answer) => [{ count: answer as number }],
 });

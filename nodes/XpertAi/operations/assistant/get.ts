@@ -13,7 +13,7 @@ export const getAssistant = declare({
 	description: 'Get an assistant, its knowledgebases and what its filters take',
 	route: 'GET /assistants/{assistantId}',
 	idFields: [assistantLocator('The assistant to read')],
-	answer: schemaOfAskedRecord('assistant', 'assistant_id'),
+	answerSchema: schemaOfAskedRecord('assistant', 'assistant_id'),
 	simplify: assistantSummary,
 });
 

@@ -40,6 +40,6 @@ export const search = declare({
 	description: 'Get the assistants you may use',
 	route: 'POST /assistants/search',
 	body: assistantFilterBody,
-	identifying: IDENTIFYING_FILTERS,
+	selectingFields: IDENTIFYING_FILTERS,
 	paging: {},
 });

@@ -31,5 +31,5 @@ export const create = declare({
 		compose: ({ assistantId: id, ...rest }) => ({ assistant: id && { id }, ...rest }),
 		fieldByPath: { 'assistant.id': 'assistantId', assistant: 'assistantId' },
 	},
-	answer: ['client_secret'],
+	answerSchema: ['client_secret'],
 });

@@ -21,7 +21,7 @@ export const create = declare({
 		reserved: ['id', 'createdById'],
 	},
 	simplify: CONVERSATION_SUMMARY,
-	answer: ['id', 'threadId'],
+	answerSchema: ['id', 'threadId'],
 	// The import is dynamic, because most n8n processes never execute the node.
 	sendMainRequest: async (...given) =>
 		await (await import('./createRepeatably')).createRepeatably(...given),

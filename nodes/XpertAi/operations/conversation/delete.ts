@@ -36,7 +36,7 @@ export const deleteConversation = declare({
 		await deleteMessages(item);
 		return await send();
 	},
-	answer: z.undefined({ message: 'it is not empty' }),
+	answerSchema: z.undefined({ message: 'it is not empty' }),
 	answersHint: (answers) => {
 		const missing = filter(answers, NOT_THERE).length;
 		return missing > 0

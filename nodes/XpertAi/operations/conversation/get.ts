@@ -10,7 +10,7 @@ export const get = declare({
 	description: 'Get a conversation',
 	route: 'GET /conversations/{conversationId}',
 	idFields: [conversationLocator],
-	answer: schemaOfAskedRecord('conversation'),
+	answerSchema: schemaOfAskedRecord('conversation'),
 	precheck: conversationPrecheck((answer) => ({ answer })),
 	simplify: CONVERSATION_SUMMARY,
 });

@@ -34,7 +34,7 @@ export const getMessages = declare({
 			'where.status': 'options.status',
 		},
 	},
-	identifying: { 'options.executionId': {} },
+	selectingFields: { 'options.executionId': {} },
 	paging: { resultsKey: 'items' },
 	// Servers return an empty list for a conversation that does not exist.
 	ifEmpty: conversationPrecheck(() => ({})),

@@ -19,7 +19,7 @@ export const rate = declare({
 	options: [
 		idField('runId', 'Run ID', 'ID of the run whose answer is rated, in place of the last one'),
 	],
-	identifying: { 'options.runId': {} },
+	selectingFields: { 'options.runId': {} },
 	precheck: findAnswerToRate,
 	body: {
 		fields: [
@@ -33,7 +33,7 @@ export const rate = declare({
 		],
 		schema: rating,
 	},
-	answer: ['id', 'messageId'],
+	answerSchema: ['id', 'messageId'],
 });
 
 /** A list of messages that begins with an answer. */

@@ -17,6 +17,6 @@ export const update = declare({
 	},
 	repeatable: true,
 	precheck: conversationPrecheck(() => ({})),
-	answer: schemaOfAskedRecord('conversation'),
+	answerSchema: schemaOfAskedRecord('conversation'),
 	simplify: CONVERSATION_SUMMARY,
 });

@@ -56,7 +56,7 @@ export const startProcessing = declare({
 	toOutput: (answer, asked) =>
 		itemPerDocument(answer, asked as string[], { queued: false }, { queued: true }),
 	simplify: ['id', 'name', 'queued', 'status', 'progress', 'processMsg'],
-	answer: documentListAnswer(),
+	answerSchema: documentListAnswer(),
 	answersHint: (answers) => noneHint(answers) && NONE_QUEUED_HINT,
 });
 
@@ -76,6 +76,6 @@ export const getStatus = declare({
 		const ids = splitList((asked as { documentIds: string }).documentIds);
 		return itemPerDocument(answer, ids, { status: 'unknown' });
 	},
-	answer: documentListAnswer(),
+	answerSchema: documentListAnswer(),
 	answersHint: noneHint,
 });

@@ -17,5 +17,5 @@ export const create = declare({
 	},
 	defaultTimeoutSeconds: UPLOAD_TIMEOUT_SECONDS,
 	simplify: ['id', 'originalName', 'size', 'mimetype', 'url', 'createdAt'],
-	answer: ['id', 'url'],
+	answerSchema: ['id', 'url'],
 });

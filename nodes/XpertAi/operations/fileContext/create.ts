@@ -39,5 +39,5 @@ export const create = declare({
 	simplify: splitList(
 		'id, fileId, storageFileId, originalName, size, mimeType, status, url, summary',
 	),
-	answer: ['id', 'storageFileId'],
+	answerSchema: ['id', 'storageFileId'],
 });

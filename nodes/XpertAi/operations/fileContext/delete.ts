@@ -11,5 +11,5 @@ export const deleteFileContext = declare({
 	statusAdvice: {
 		403: 'Xpert AI servers answer this way to an ID that is no storageFileId, to a file that is gone, and to a workspace\'s key. Check "File", and use a user\'s key.',
 	},
-	answer: ['originalName'],
+	answerSchema: ['originalName'],
 });

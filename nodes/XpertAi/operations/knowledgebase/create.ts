@@ -18,7 +18,7 @@ export const create = declare({
 	},
 	statusAdvice: STATUS_ADVICE,
 	simplify: KNOWLEDGEBASE_SUMMARY,
-	answer: ['id'],
+	answerSchema: ['id'],
 	answersHint: (answers) => (answers.some(lacksModel) ? NO_MODEL_HINT : undefined),
 });
 

@@ -8,5 +8,5 @@ export const deleteKnowledgebase = declare({
 	description: 'Delete a knowledgebase and all its documents',
 	route: 'DELETE /v1/kb/{knowledgebaseId}',
 	idFields: [knowledgebaseLocator],
-	answer: ['affected'],
+	answerSchema: ['affected'],
 });

@@ -20,7 +20,7 @@ export const getKnowledgebase = declare({
 		403: "A workspace's key may not read what is in a workspace: use the key of a user or an assistant. Or the knowledgebase belongs to another workspace.",
 	},
 	simplify: knowledgebaseSummary,
-	answer: schemaOfAskedRecord('knowledgebase'),
+	answerSchema: schemaOfAskedRecord('knowledgebase'),
 });
 
 /** Returns the simplified output. `nextEmbeddingModel` is null, except while the server rebuilds the index. */

@@ -28,7 +28,7 @@ export const update = declare({
 	repeatable: true,
 	statusAdvice: STATUS_ADVICE,
 	simplify: KNOWLEDGEBASE_SUMMARY,
-	answer: schemaOfAskedRecord('knowledgebase'),
+	answerSchema: schemaOfAskedRecord('knowledgebase'),
 	answersHint: (answers) => (some(answers, { status: 'rebuilding' }) ? REBUILDING_HINT : undefined),
 });
 

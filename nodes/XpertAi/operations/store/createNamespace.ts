@@ -35,9 +35,9 @@ export const createNamespace = declare({
 		schema: storeNamespace,
 		compose: ({ prefix, ...rest }) => filledOnly({ prefix: namespaceElements(prefix), ...rest }),
 	},
-	identifying: { prefix: NEEDS_EVERY_ELEMENT },
+	selectingFields: { prefix: NEEDS_EVERY_ELEMENT },
 	statusAdvice: namespaceAdvice('Prefix'),
-	answer: listAnswer('namespaces'),
+	answerSchema: listAnswer('namespaces'),
 	toOutput: (answer) => {
 		const namespaces = answer as string[][];
 		return namespaces.length > 0

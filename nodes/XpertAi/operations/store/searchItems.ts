@@ -62,7 +62,7 @@ export const searchItems = declare({
 			...rest,
 		}),
 	},
-	identifying: { namespace_prefix: NEEDS_EVERY_ELEMENT, 'filters.query': {} },
+	selectingFields: { namespace_prefix: NEEDS_EVERY_ELEMENT, 'filters.query': {} },
 	paging: { resultsKey: 'items' },
 	statusAdvice: namespaceAdvice('Namespace Prefix', ' Xpert AI servers take no "filter".'),
 });

@@ -12,7 +12,7 @@ export const copy = declare({
 	route: 'POST /threads/{threadId}/copy',
 	idFields: [threadLocator()],
 	body: { fields: [], schema: freeForm },
-	answer: z
+	answerSchema: z
 		.record(z.unknown())
 		.refine(
 			({ thread_id: threadId, ...one }) => threadId ?? one.threadId ?? one.id,

@@ -12,7 +12,7 @@ export const get = declare({
 	description: 'Get status and messages of a thread that has run at least once',
 	route: 'GET /threads/{threadId}',
 	idFields: [threadLocator()],
-	answer: ({ threadId = '' }) =>
+	answerSchema: ({ threadId = '' }) =>
 		z.unknown().superRefine((answer, { addIssue }) => {
 			// Checks the answer, but outputs it unchanged.
 			stateSchemaOf(threadId).safeParse(answer).error?.issues.forEach(addIssue);

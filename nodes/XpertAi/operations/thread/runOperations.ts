@@ -30,7 +30,7 @@ const operations: Array<Omit<CodedOperation, 'endpoint'>> = [
 		value: 'run',
 		name: 'Ask and Wait',
 		action: 'Ask assistant and wait for answer',
-		fallback: 'E4',
+		fallbackEndpoint: 'E4',
 		description: 'Ask an assistant and wait for its answer, also for hours',
 		builderHint:
 			'Ends in one item; with "status": "completed", "output" is the answer. Behind a Chat Trigger each visitor has a conversation of their own. Nothing has to be created before.',
@@ -75,7 +75,7 @@ const operations: Array<Omit<CodedOperation, 'endpoint'>> = [
 		value: 'decide',
 		name: 'Decide',
 		action: 'Decide on waiting run',
-		fallback: 'E4',
+		fallbackEndpoint: 'E4',
 		description: 'Confirm or reject what a run waits for a person to approve, and wait for its end',
 		builderHint:
 			'Only for a thread whose run came out with "status": "interrupted", or that the trigger gave as waiting. Ask a person first.',
@@ -86,7 +86,7 @@ const operations: Array<Omit<CodedOperation, 'endpoint'>> = [
 		value: 'retry',
 		name: 'Answer Again',
 		action: 'Answer last message again',
-		fallback: 'E4',
+		fallbackEndpoint: 'E4',
 		description: 'Answer the last message of a thread again, in place of the earlier answer',
 		fields: retryRunFields,
 		execute: newExecuteAsking('retry'),

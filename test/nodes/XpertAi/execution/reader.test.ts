@@ -7,7 +7,7 @@ import {
 	numberField,
 	optionsField,
 	rowsField,
-	simplify,
+	simplifySwitch,
 	textField,
 } from 'nodes/XpertAi/execution/fieldBuilders';
 import type { FieldNaming } from 'nodes/XpertAi/execution/issueText';
@@ -554,7 +554,7 @@ describe('single fields', () => {
 });
 
 const fields: INodeProperties[] = [
-	simplify,
+	simplifySwitch,
 	{
 		...textField('threadId', 'Thread'),
 		type: 'resourceLocator',

@@ -6,7 +6,7 @@ import type { DeclaredOperation } from 'nodes/XpertAi/execution/operation';
 import {
 	execute,
 	answerItems,
-	deletedItem,
+	deletionOutput,
 	runDeclared,
 } from 'nodes/XpertAi/execution/runOperation';
 import { bodyOf as readBody } from 'nodes/XpertAi/execution/requestBody';
@@ -274,7 +274,7 @@ describe('the output of an answer', () => {
 		['with a word says deleted', 'ok', true],
 		['with none affected says not deleted', { raw: [], affected: 0 }, false],
 	])('of a delete that answered %s', (_, answer, deleted) =>
-		expect(deletedItem(answer)).toEqual([{ deleted }]),
+		expect(deletionOutput(answer)).toEqual([{ deleted }]),
 	);
 
 	it('is simplified to the named keys, or stays whole without any of them', () => {

@@ -1,7 +1,7 @@
 import { chunk, range } from 'lodash';
 import { hash } from 'node:crypto';
 import type { ReadyDocument } from 'nodes/XpertAi/ingest/readyDocuments';
-import { Fingerprints, MARKS, storedEntry } from 'nodes/XpertAi/ingest/memory/fingerprints';
+import { Fingerprints, MARKS, entryWhenStored } from 'nodes/XpertAi/ingest/memory/fingerprints';
 import {
 	compareDocuments,
 	type CompareOptions,
@@ -26,7 +26,7 @@ const idOf = (name: string) => derivedId('kb', name);
 /** A memory of documents that were stored, of which some are settled as well. */
 function knowing(stored: string[], settled: string[] = []): Fingerprints {
 	const memory = new Fingerprints();
-	for (const name of stored) memory.set(storedEntry(idOf(name), document(name).contentHash));
+	for (const name of stored) memory.set(entryWhenStored(idOf(name), document(name).contentHash));
 	for (const name of settled) memory.markProcessed(idOf(name));
 	return memory;
 }

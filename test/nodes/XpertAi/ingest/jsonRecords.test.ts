@@ -23,8 +23,8 @@ async function recordsOf(text: string, cuts: number[] = []) {
 /** Records in short: position and value, or position and `bad`. Of `Line 3 of the file`, the position is 3. */
 async function read(text: string, cuts: number[] = []) {
 	return (await recordsOf(text, cuts)).map((record) => {
-		const [, number] = /^Line (\d+) of the file$/.exec(record.position) ?? [];
-		const position = number === undefined ? record.position : Number(number);
+		const [, number] = /^Line (\d+) of the file$/.exec(record.positionText) ?? [];
+		const position = number === undefined ? record.positionText : Number(number);
 		return [position, 'issue' in record ? 'bad' : record.value];
 	});
 }
@@ -55,7 +55,8 @@ const cuts = fc.array(fc.nat({ max: 600 }), { maxLength: 30 });
 const asJson = (value: unknown) => JSON.parse(JSON.stringify(value)) as unknown;
 const blank = fc.string({ unit: fc.constantFrom(' ', '\t', '\n', '\r\n'), maxLength: 4 });
 const lineBreaks = (text: string) => text.split('\n').length - 1;
-const positionsOf = async (text: string) => (await recordsOf(text)).map(({ position }) => position);
+const positionsOf = async (text: string) =>
+	(await recordsOf(text)).map(({ positionText }) => positionText);
 
 describe('a file with one record a line', () => {
 	it('gives every value with its line number, however the text is chunked', async () => {
@@ -97,7 +98,7 @@ describe('a file with one record a line', () => {
 		['an end that is cut off', [1, -2], '{"a":1}\n{"a":'],
 	])('reports each line that does not parse, and continues behind %s', async (_, lines, text) => {
 		const expected = lines.map((line) => ({
-			position: `Line ${Math.abs(line)} of the file`,
+			positionText: `Line ${Math.abs(line)} of the file`,
 			...(line < 0 ? { issue: 'is not valid JSON' } : { value: expect.anything() as unknown }),
 		}));
 		expect(await recordsOf(text)).toEqual(expected);
@@ -107,7 +108,7 @@ describe('a file with one record a line', () => {
 		const text = `{"a":\n${`{"a":"${'x'.repeat(MB)}"}\n`.repeat(34)}`;
 		const records = await recordsOf(text, [1, MB, 5 * MB, 32 * MB]);
 		expect(records).toHaveLength(35);
-		expect(records[0]).toEqual({ position: 'Line 1 of the file', issue: 'is not valid JSON' });
+		expect(records[0]).toEqual({ positionText: 'Line 1 of the file', issue: 'is not valid JSON' });
 		expect(records.slice(1).every((record) => 'value' in record)).toBe(true);
 	});
 
@@ -116,7 +117,7 @@ describe('a file with one record a line', () => {
 		const records = await recordsOf(text, [MB, 20 * MB, 33 * MB]);
 		expect(records.slice(2)).toEqual([
 			{
-				position: 'Line 3 of the file',
+				positionText: 'Line 3 of the file',
 				issue: 'is longer than 32 MB, so nothing after it was read',
 			},
 		]);
@@ -130,14 +131,14 @@ describe('a file that is one JSON value', () => {
 		await fc.assert(
 			fc.asyncProperty(values, blank, space, cuts, async (value, around, indent, at) => {
 				const text = `${around}${JSON.stringify(value, null, indent)}${around}`;
-				const position = `Line ${lineBreaks(around) + 1} of the file`;
+				const positionText = `Line ${lineBreaks(around) + 1} of the file`;
 				expect(await recordsOf(text, at)).toEqual(
 					Array.isArray(value)
 						? value.map((one, index) => ({
-								position: `Record ${index + 1} of the file`,
+								positionText: `Record ${index + 1} of the file`,
 								value: asJson(one),
 							}))
-						: [{ position, value: asJson(value) }],
+						: [{ positionText, value: asJson(value) }],
 				);
 			}),
 		);
@@ -159,7 +160,7 @@ describe('a file that is one JSON value', () => {
 	])('and is not valid is one flaw: %s', async (_, text) => {
 		expect(await recordsOf(text)).toEqual([
 			{
-				position: 'The file',
+				positionText: 'The file',
 				issue: expect.stringMatching(
 					/^is neither JSON lines nor one JSON array or object \(.+\)$/s,
 				) as string,
@@ -174,7 +175,10 @@ describe('a file that is one JSON value', () => {
 		['lines of no kind', `${'x'.repeat(MB)}\n`.repeat(33)],
 	])('of more than 32 MB is refused with advice: %s', async (_, text) => {
 		expect(await recordsOf(text, [1, MB, 5 * MB, 32 * MB])).toEqual([
-			{ position: 'The file', issue: expect.stringContaining('Write it as JSON lines') as string },
+			{
+				positionText: 'The file',
+				issue: expect.stringContaining('Write it as JSON lines') as string,
+			},
 		]);
 	});
 });
@@ -191,7 +195,7 @@ describe('whole numbers that JavaScript would round', () => {
 					String(Number(one)) === String(one) ? Number(one) : String(one),
 				);
 				expect(record).toEqual({
-					position: 'Line 1 of the file',
+					positionText: 'Line 1 of the file',
 					value: { list: kept, rest: asJson(rest) },
 				});
 			}),
@@ -235,8 +239,8 @@ describe('a file', () => {
 		}
 		const first = await jsonRecords(endless()).next();
 		expect(first.value).toEqual([
-			{ position: 'Line 1 of the file', value: { n: 1 } },
-			{ position: 'Line 2 of the file', value: { n: 2 } },
+			{ positionText: 'Line 1 of the file', value: { n: 1 } },
+			{ positionText: 'Line 2 of the file', value: { n: 2 } },
 		]);
 		expect(taken).toBe(1);
 	});

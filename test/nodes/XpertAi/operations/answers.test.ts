@@ -9,7 +9,7 @@ const DECLARED = catalogue
 	.filter((operation): operation is DeclaredOperation => !isCoded(operation));
 
 /** What is wrong with an answer of an operation, as its requests are checked. */
-function flawOf({ answer: form }: DeclaredOperation, answer: unknown, askedId = '') {
+function flawOf({ answerSchema: form }: DeclaredOperation, answer: unknown, askedId = '') {
 	const flaw = unreadableReason(answer, 'text');
 	if (flaw !== undefined) return flaw;
 	const asked = { id: askedId, threadId: askedId };

@@ -89,7 +89,7 @@ async function disableInNameOrder(
 		disabled: true,
 		routes: memoryRoutes,
 		fieldsOf: (id) => pick(names.get(id), 'name'),
-		beforeChange: async (some) => await memory.journalDisabling(some),
+		beforeChange: async (some) => await memory.journalBeforeDisabling(some),
 		onSwitched: (id) => {
 			memory.known.remove(id);
 			submission.add({ outcome: 'disabled', ...names.get(id), id });

@@ -3,7 +3,7 @@ import { isExpression } from 'n8n-workflow';
 
 import { givenFor } from '../../../execution/givenValues';
 import { wantsVersion } from '../../../execution/identityFields';
-import { quoted } from '../../../execution/issueText';
+import { shownValue } from '../../../execution/issueText';
 import type { MemoryFailures } from '../../../ingest/memory';
 import { failureMessage } from '../../../transport/failureText';
 import { findChangesNodeBefore } from './linkedNodes';
@@ -14,14 +14,15 @@ import { asHint, counted, sentences } from './textHelpers';
 
 /** Hints about problems with the memory of earlier runs. */
 export function memoryHints({
-	noRoute,
+	isMemoryUnsupported,
 	lost,
 	writeFailure,
 	statusesFailure,
 }: MemoryFailures): string[] {
 	const documents = lost?.count ? `up to ${counted(lost.count, 'document')}` : 'documents';
 	return compact([
-		noRoute && 'Nothing is left out: this server does not give back what earlier runs have stored.',
+		isMemoryUnsupported &&
+			'Nothing is left out: this server does not give back what earlier runs have stored.',
 		lost &&
 			`Notes from before ${lost.at.slice(0, 10)} are missing: ${documents} may still be found although they left the source. See "Forget Earlier Damage" in Tuning and Repair.`,
 		writeFailure &&
@@ -77,7 +78,7 @@ function passesAgainHint({ first, settings }: Submission): string | undefined {
 	const before = findChangesNodeBefore(first);
 	return (
 		before &&
-		`${quoted(before.name)} passes on all of these documents again next time, because they are stored without a version: it compares nothing else. Set "${first.labelOf(VERSION_PARAMETER)}" in both nodes.`
+		`${shownValue(before.name)} passes on all of these documents again next time, because they are stored without a version: it compares nothing else. Set "${first.labelOf(VERSION_PARAMETER)}" in both nodes.`
 	);
 }
 
@@ -131,7 +132,7 @@ export function addVersionHints(
 	// A version with a digit may be right although all documents have it, e.g. the number of their first revision.
 	if (submission.settings.remembers && isShared && !/\p{N}/u.test(version))
 		submission.addHint(
-			`All ${count} documents have the same version ${quoted(version)}: while it stays, what changes in them is not seen. Check "${label}".`,
+			`All ${count} documents have the same version ${shownValue(version)}: while it stays, what changes in them is not seen. Check "${label}".`,
 		);
 }
 

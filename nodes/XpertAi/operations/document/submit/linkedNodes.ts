@@ -8,7 +8,7 @@ import {
 
 import { idFromInput } from '../../../execution/fieldSchemas';
 import { givenFor } from '../../../execution/givenValues';
-import { quoted } from '../../../execution/issueText';
+import { shownValue } from '../../../execution/issueText';
 import type { Item } from '../../../execution/item';
 import { canonicalKey } from '../../../payloads/keys';
 
@@ -112,8 +112,8 @@ export function sourceDifference(item: Item): string | undefined {
 function differenceText(item: Item, other: LinkedNode): string {
 	const { node: own } = item;
 	const parts = differences(own, other).map((name) => {
-		const [here, there] = [own, other].map((node) => quoted(fixedValue(node, name)));
-		return `"${item.labelOf(name)}" is ${here} here and ${there} in ${quoted(other.name)}`;
+		const [here, there] = [own, other].map((node) => shownValue(fixedValue(node, name)));
+		return `"${item.labelOf(name)}" is ${here} here and ${there} in ${shownValue(other.name)}`;
 	});
 	return `${parts.join(', ')}: give both nodes the same, as each source has its own memory. Under a new name, all is stored once more.`;
 }

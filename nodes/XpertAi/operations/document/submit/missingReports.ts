@@ -1,7 +1,7 @@
 import { compact, groupBy } from 'lodash';
 
 import { isFilled } from '../../../execution/givenValues';
-import { quoted } from '../../../execution/issueText';
+import { shownValue } from '../../../execution/issueText';
 import type { Item } from '../../../execution/item';
 import { outermostMode } from '../../../execution/n8nExecution';
 import type { DocumentNameAndKey, SourceMemory } from '../../../ingest/memory';
@@ -101,7 +101,7 @@ async function otherKeysText(
 	const both = [...(keysBefore ?? [])].filter(([name]) => keysNow?.has(name));
 	const [[name, before] = []] = both;
 	if (name === undefined || both.length * 2 <= compared.length) return undefined;
-	return `${quoted(name)} is missing under the key ${quoted(before)}, and came under ${quoted(keysNow?.get(name))}. Where keys are made otherwise than in an earlier run, documents are stored twice: correct "${first.labelOf(keyFieldOf(first))}" if it is wrong now.`;
+	return `${shownValue(name)} is missing under the key ${shownValue(before)}, and came under ${shownValue(keysNow?.get(name))}. Where keys are made otherwise than in an earlier run, documents are stored twice: correct "${first.labelOf(keyFieldOf(first))}" if it is wrong now.`;
 }
 
 /** Returns the keys of documents by name, without the names that several documents have. */

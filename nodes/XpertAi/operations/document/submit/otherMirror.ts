@@ -1,7 +1,7 @@
 import { attempt, filter, get, intersectionBy, isArray, map } from 'lodash';
 import type { IExecuteFunctions, INode, NodeTypeAndVersion } from 'n8n-workflow';
 
-import { quoted } from '../../../execution/issueText';
+import { shownValue } from '../../../execution/issueText';
 import type { Item } from '../../../execution/item';
 import {
 	fixedValue,
@@ -62,7 +62,7 @@ export function otherMirrorText(item: Item): string | undefined {
 	const other = mirrorInLine ?? mirrorOnOtherBranch(item, parents, inLine);
 	return (
 		other &&
-		`${quoted(other.name)} mirrors the same source in this execution, and each node has only a part of it: join the branches before one node, or give each node a "${item.labelOf('sourceName')}" of its own.`
+		`${shownValue(other.name)} mirrors the same source in this execution, and each node has only a part of it: join the branches before one node, or give each node a "${item.labelOf('sourceName')}" of its own.`
 	);
 }
 

@@ -15,7 +15,7 @@ import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import type { ItemError } from '../../../execution/apiError';
 import { isFilled } from '../../../execution/givenValues';
-import { type OutputFormat, rawOutput } from '../../../execution/outputs';
+import { type OutputFormat, rawOrSelectedOutput } from '../../../execution/outputs';
 import { errorToReport, processingAdvice } from './documentErrors';
 import { type DocumentReport, OUTCOMES, PLANS } from './outcomes';
 import type { Submission } from './submission';
@@ -63,7 +63,9 @@ export function documentOutputItems(
 	const isRaw = record && !output.simplify && outcome !== 'replaced';
 	if (!isRaw) return [item.output(omitBy(facts, isUndefined))];
 	const processing = lastState && pick(facts, 'processing', 'processMsg');
-	return [item.output(rawOutput(output, item, { ...record, ...processing }, () => facts))];
+	return [
+		item.output(rawOrSelectedOutput(output, item, { ...record, ...processing }, () => facts)),
+	];
 }
 
 /** Returns the fields of the output item of a document. */

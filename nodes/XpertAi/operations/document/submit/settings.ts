@@ -4,7 +4,7 @@ import { type AnyZodObject, z } from 'zod';
 
 import type { FieldValues } from '../../../execution/fieldBuilders';
 import { findPath } from '../../../execution/givenValues';
-import { quoted } from '../../../execution/issueText';
+import { shownValue } from '../../../execution/issueText';
 import type { Item } from '../../../execution/item';
 import type { OutputFormat } from '../../../execution/outputs';
 import { Reader } from '../../../execution/reader';
@@ -64,7 +64,7 @@ export function sameSettingsCheck(first: Item, schema: AnyZodObject): (item: Ite
 		const settings = read(item);
 		const different = findKey(settingsOfFirst, (value, name) => value !== settings[name]);
 		if (different === undefined) return;
-		const [here, before] = [settings[different], settingsOfFirst[different]].map(quoted);
+		const [here, before] = [settings[different], settingsOfFirst[different]].map(shownValue);
 		item.throwFieldIssue(
 			different,
 			`must be the same for all items, but is ${here} here and ${before} in the first one`,

@@ -199,10 +199,10 @@ export class SourceRun {
 		const { forgetDamage: forgetLost, startsProcessing } = settings;
 		const place = memoryPlaceOf(this.knowledgebaseId, this.source, context);
 		const { name } = context.getWorkflow();
-		const by = `execution ${context.getExecutionId()}${name ? ` of "${name}"` : ''}`;
+		const runDescription = `execution ${context.getExecutionId()}${name ? ` of "${name}"` : ''}`;
 		return new SourceMemory(place, this.memoryRoutes, {
 			signal,
-			by,
+			runDescription,
 			forgetLost,
 			startsProcessing,
 		});

@@ -1,5 +1,5 @@
 import { isFilled } from '../../../execution/givenValues';
-import { quoted } from '../../../execution/issueText';
+import { shownValue } from '../../../execution/issueText';
 import type { Item } from '../../../execution/item';
 import { isInLoop } from '../../../execution/n8nExecution';
 import { differsIn, linkedNodes, sourceDifference } from './linkedNodes';
@@ -49,7 +49,7 @@ function throwIfBehindFindChanges(item: Item): void {
 	if (!found) return;
 	item.throwFieldIssue(
 		'mode',
-		`cannot be "${MIRROR}" behind ${quoted(found.name)}, which passes on only what changed: choose "Send New and Changed"`,
+		`cannot be "${MIRROR}" behind ${shownValue(found.name)}, which passes on only what changed: choose "Send New and Changed"`,
 	);
 }
 

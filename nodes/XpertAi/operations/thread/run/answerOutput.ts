@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { FieldValues } from '../../../execution/fieldBuilders';
 import type { Item } from '../../../execution/item';
-import { type OutputFormat, rawOutput } from '../../../execution/outputs';
+import { type OutputFormat, rawOrSelectedOutput } from '../../../execution/outputs';
 import { isInStreamingChat, isTool } from '../../../execution/n8nExecution';
 import type { Completed, Interrupted } from '../../../runs/result';
 import { CitationRewriter } from '../../../threads/citations';
@@ -69,7 +69,7 @@ export function answerOf(
 	if (request.simplify) return { output, json: simplifiedOf() };
 	const rawAnswer = { content, ...facts, parts, sources, interrupt: waitingTasks, usage, filter };
 	const raw = withoutUndefined({ role: 'ai', ...rawAnswer });
-	return { output, json: rawOutput(request, request.item, raw, simplifiedOf) };
+	return { output, json: rawOrSelectedOutput(request, request.item, raw, simplifiedOf) };
 }
 
 /** Returns the text for the user, with links in the chosen style, and the sources of the answer. */

@@ -2,7 +2,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import { z } from 'zod';
 
 import {
-	additionalFieldsJson,
+	additionalFieldsJsonField,
 	addedSwitch,
 	booleanField,
 	choiceField,
@@ -180,7 +180,7 @@ export const runOptions: INodeProperties = optionsField([
 	...shownFor(ASK_AND_WAIT_OPERATIONS, deliveryOptions),
 	...shownFor(DEADLINE_OPERATIONS, [deadline]),
 	...shownFor([...ASK_AND_WAIT_OPERATIONS, 'waitForRun'], [whenGivenUp]),
-	...shownFor(SENDING_OPERATIONS, [additionalFieldsJson]),
+	...shownFor(SENDING_OPERATIONS, [additionalFieldsJsonField]),
 	...shownFor(['run', 'start'], [attachments, filterValuesField, title]),
 	...shownFor(['decide'], [changedArgumentsField]),
 ]);

@@ -2,7 +2,7 @@ import { compact, lowerFirst, pick } from 'lodash';
 import type { IDataObject, NodeApiError } from 'n8n-workflow';
 
 import type { AdviceContext, StatusAdvice } from '../../../execution/apiError';
-import { quoted } from '../../../execution/issueText';
+import { shownValue } from '../../../execution/issueText';
 import type { Item } from '../../../execution/item';
 import type { UnsuccessfulResult, RunFacts } from '../../../runs/result';
 import { forgetOwner } from '../../../threads/tokenOwner';
@@ -87,7 +87,7 @@ export function uploadError(
 	const error = resultError(item, { ...facts, status, failure }, { statusAdvice: UPLOAD_ADVICE });
 	// The user has stopped the execution, so the file does not matter.
 	if (status === 'cancelled') return error;
-	error.message = `The file in ${quoted(property)} was not uploaded: ${lowerFirst(error.message)}`;
+	error.message = `The file in ${shownValue(property)} was not uploaded: ${lowerFirst(error.message)}`;
 	error.description = `The message was not sent, as "Attach Files" names this file. ${error.description}`;
 	return error;
 }

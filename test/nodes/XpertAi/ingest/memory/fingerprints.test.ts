@@ -4,7 +4,7 @@ import {
 	UNKNOWN,
 	pack,
 	packId,
-	storedEntry,
+	entryWhenStored,
 	tailOf,
 	unpack,
 	unpackId,
@@ -15,7 +15,7 @@ const B = '2f78e81b-0000-4000-8000-00000000000b';
 
 function recorded(list: Array<[string, string]>): Fingerprints {
 	const fingerprints = new Fingerprints();
-	for (const [id, content] of list) fingerprints.set(storedEntry(id, content));
+	for (const [id, content] of list) fingerprints.set(entryWhenStored(id, content));
 	return fingerprints;
 }
 
@@ -29,7 +29,7 @@ describe('fingerprints', () => {
 		fingerprints.changedTails.clear();
 		fingerprints.markProcessed(A);
 		expect(fingerprints.changedTails.size).toBe(0);
-		fingerprints.set(storedEntry(A, 'copy #2'));
+		fingerprints.set(entryWhenStored(A, 'copy #2'));
 		expect(done()).toEqual([true, false]);
 		fingerprints.forgetContent(A);
 		expect(done()).toEqual([false, false]);
@@ -81,7 +81,7 @@ describe('fingerprints', () => {
 		const ids = ['aaaaaaaaaaaaaa1b', 'bbbbbbbbbbbbbb1b'].map(unpackId);
 		const hashOf = (id: string) => `c${id}`.repeat(2);
 		const known = new Fingerprints();
-		for (const id of ids) known.set(storedEntry(id, hashOf(id)));
+		for (const id of ids) known.set(entryWhenStored(id, hashOf(id)));
 		expect([...known.ids()]).toEqual(ids);
 		expect(ids.map((id) => known.hasContent(id, hashOf(id)))).toEqual([true, true]);
 		expect([...known.entries()].map(([, { length }]) => length)).toEqual([7, 7]);
@@ -95,7 +95,7 @@ describe('fingerprints', () => {
 			[`${next}`, 'copy #2'],
 		]);
 		expect([known.size, known.knows(between)]).toEqual([2, false]);
-		known.set(storedEntry(between, 'copy #3'));
+		known.set(entryWhenStored(between, 'copy #3'));
 		expect([known.size, known.hasContent(between, 'copy #3')]).toEqual([3, true]);
 		known.remove(between);
 		expect([...known.ids()]).toEqual([first, next]);

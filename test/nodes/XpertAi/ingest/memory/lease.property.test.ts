@@ -71,7 +71,7 @@ class Scene {
 		let isAlive = true;
 		await time.wait(one.begins);
 		const routes = this.routes(one, () => isAlive);
-		const memory = await open(routes, { clock: time.clock(one.ahead), by: name });
+		const memory = await open(routes, { clock: time.clock(one.ahead), runDescription: name });
 		if (memory.holder) {
 			this.left.push({ name, by: memory.holder.by, at: time.now });
 			return;

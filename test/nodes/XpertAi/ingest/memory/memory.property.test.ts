@@ -127,7 +127,11 @@ class Working {
 	private async disable(id: string): Promise<void> {
 		const { memory } = this;
 		// What the run has brought is not missing.
-		if (this.sent.has(id) || !this.server.rows.has(id) || (await memory.journalDisabling([id])))
+		if (
+			this.sent.has(id) ||
+			!this.server.rows.has(id) ||
+			(await memory.journalBeforeDisabling([id]))
+		)
 			return;
 		const body = JSON.stringify([{ id, content: null }]);
 		const { ok } = await this.routes.send({

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import {
 	type FingerprintEntry,
 	Fingerprints,
-	storedEntry,
+	entryWhenStored,
 	unpack,
 } from 'nodes/XpertAi/ingest/memory/fingerprints';
 import {
@@ -28,10 +28,10 @@ const FACTS = {
 };
 
 /** What a server gives back of a note, and the document that holds it. */
-async function kept(written: Omit<NoteToWrite, 'name'>, change = (text: string) => text) {
+async function kept(written: Omit<NoteToWrite, 'nameAndTitle'>, change = (text: string) => text) {
 	const server = new Knowledgebase();
 	const notes = new NotesOnServer(PLACE, server.routes());
-	await notes.write({ name: NOTE, ...written });
+	await notes.write({ nameAndTitle: NOTE, ...written });
 	const [row] = server.notes();
 	if (!row) throw new Error('nothing was written');
 	server.put({ ...row, processMsg: change(row.processMsg ?? '') });
@@ -41,7 +41,7 @@ async function kept(written: Omit<NoteToWrite, 'name'>, change = (text: string) 
 
 const asEntries = (list: Array<[string, string]>): FingerprintEntry[] => {
 	const known = new Fingerprints();
-	for (const [id, content] of list) known.set(storedEntry(id, content));
+	for (const [id, content] of list) known.set(entryWhenStored(id, content));
 	return [...known.entries()];
 };
 const hashes = fc.string({ minLength: 6, maxLength: 6 }).map((hash) => `c${hash}`);
@@ -100,7 +100,7 @@ describe('a note', () => {
 
 	it('of another source counts as damaged', async () => {
 		const server = new Knowledgebase();
-		await new NotesOnServer(PLACE, server.routes()).write({ name: NOTE, header: FACTS });
+		await new NotesOnServer(PLACE, server.routes()).write({ nameAndTitle: NOTE, header: FACTS });
 		const [row] = server.notes();
 		const other = new NotesOnServer({ ...PLACE, source: 'another' }, server.routes());
 		server.put({ ...row, id: other.idOf(NOTE) });
@@ -123,7 +123,7 @@ describe('a note', () => {
 
 describe('several notes', () => {
 	const large = (at: number): NoteToWrite => ({
-		name: [`${at}`, `${at} of …`],
+		nameAndTitle: [`${at}`, `${at} of …`],
 		header: {},
 		body: Buffer.alloc(150_000),
 	});
@@ -142,7 +142,7 @@ describe('several notes', () => {
 		await notes.write(...all);
 		expect(server.written.map((name) => /\d(?= of)/.exec(name)?.[0])).toEqual([...'01234']);
 		expect(sent.map((length) => Math.round(length / 200_000))).toEqual([2, 2, 1]);
-		const read = await notes.read([...all.map(({ name }) => name), NOTE], 2);
+		const read = await notes.read([...all.map(({ nameAndTitle }) => nameAndTitle), NOTE], 2);
 		expect(read.map((note) => typeof note)).toEqual([...all.map(() => 'object'), 'undefined']);
 		expect(server.asked.map(({ length }) => length)).toEqual([2, 2, 2]);
 	});

@@ -337,9 +337,9 @@ describe('a batch whose request was not answered', () => {
 		refuses = true;
 		const failure = { status: 422 };
 		expect(await memory.journalBatch(new Map([[B, 'copy #1']]))).toMatchObject({ failure });
-		expect(await memory.journalDisabling([B])).toMatchObject(failure);
+		expect(await memory.journalBeforeDisabling([B])).toMatchObject(failure);
 		refuses = false;
-		expect(await memory.journalDisabling([B])).toBeUndefined();
+		expect(await memory.journalBeforeDisabling([B])).toBeUndefined();
 		expect((await remembered(server)).ids).toEqual([A, B]);
 	});
 });
@@ -398,7 +398,7 @@ describe('what is lost', () => {
 		await night(server, IDS);
 		const memory = await open(server.routes());
 		for (const id of IDS) {
-			await memory.journalDisabling([id]);
+			await memory.journalBeforeDisabling([id]);
 			memory.known.remove(id);
 		}
 		await send(server, memory, [A]);
@@ -519,12 +519,15 @@ describe('a run that may not send', () => {
 		const server = new Knowledgebase();
 		let renew = () => undefined as unknown;
 		const clock = { ...virtualTime(), later: (_: number, work: () => void) => (renew = work) };
-		await open(server.routes(), { clock, by: 'execution 7' });
+		await open(server.routes(), { clock, runDescription: 'execution 7' });
 		const sleep = async () => await Promise.resolve(void renew());
 		const memory = await open(server.routes(), { clock: { ...virtualTime(), sleep } });
 		expect([memory.holder?.by, memory.isUsable]).toEqual(['execution 7', false]);
 		expect(memory.sendFailure?.reason).toMatch(/is at work: execution 7, since 2026/);
-		for (const kept of [await memory.journalDisabling([A]), await memory.renewLeaseIfOverdue()])
+		for (const kept of [
+			await memory.journalBeforeDisabling([A]),
+			await memory.renewLeaseIfOverdue(),
+		])
 			expect(kept).toBe(memory.sendFailure);
 		expect(await memory.journalBatch(new Map([[A, 'copy #1']]))).toEqual({
 			failure: memory.sendFailure,
@@ -539,8 +542,8 @@ describe('a run that may not send', () => {
 	])('is one during whose start %s, at any request', async (_, outcome) => {
 		for (const nth of range(7)) {
 			const memory = await open(failing(new Knowledgebase(), nth, outcome));
-			expect({ ok: false, failure: await memory.journalDisabling([A]) }).toEqual(outcome);
-			expect(memory.failures.noRoute).toBeUndefined();
+			expect({ ok: false, failure: await memory.journalBeforeDisabling([A]) }).toEqual(outcome);
+			expect(memory.failures.isMemoryUnsupported).toBeUndefined();
 		}
 	});
 
@@ -565,8 +568,8 @@ describe('a run that may not send', () => {
 describe('a server', () => {
 	const without = async (routes: MemoryRoutes) => {
 		const memory = await open(routes);
-		expect([memory.isUsable, memory.failures.noRoute]).toEqual([false, true]);
-		expect(await memory.journalDisabling([A])).toBeUndefined();
+		expect([memory.isUsable, memory.failures.isMemoryUnsupported]).toEqual([false, true]);
+		expect(await memory.journalBeforeDisabling([A])).toBeUndefined();
 		expect(await memory.journalBatch(new Map([[A, 'copy #1']]))).toBeUndefined();
 	};
 

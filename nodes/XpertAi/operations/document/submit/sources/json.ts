@@ -1,7 +1,7 @@
 import { omit } from 'lodash';
 import { z } from 'zod';
 import { checkedKey, asVersion } from '../../../../execution/identityFields';
-import { fieldLabel, type FieldNaming, quoted } from '../../../../execution/issueText';
+import { fieldLabel, type FieldNaming, shownValue } from '../../../../execution/issueText';
 import type { Item } from '../../../../execution/item';
 import { textIfGiven } from '../../../../execution/reader';
 import { isJsonObject } from '../../../../payloads/json';
@@ -31,7 +31,7 @@ export function recordReader(item: Item) {
 		const key = ownValue(checked, keyPath);
 		const field = `${parameter}: "${label}"`;
 		if (!isFilledText(key) && typeof key !== 'number') {
-			const issue = `names ${quoted(keyPath)}, which this document does not have`;
+			const issue = `names ${shownValue(keyPath)}, which this document does not have`;
 			const advice = 'Enter the name of a field that each document has.';
 			return item.throwIssue({ field, issue, advice });
 		}
@@ -72,6 +72,6 @@ function emptyIssue(record: DocumentRecord): string {
 	const [[name, list] = []] = lists;
 	const isWrapper = lists.length === 1 && (list as unknown[]).some(isJsonObject);
 	return isWrapper
-		? `is one object whose list ${quoted(name)} holds the documents: give that list alone`
+		? `is one object whose list ${shownValue(name)} holds the documents: give that list alone`
 		: 'has no ID, name, text, page, chunk, file ID or address';
 }

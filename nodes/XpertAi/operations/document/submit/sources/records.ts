@@ -2,7 +2,7 @@ import { omit } from 'lodash';
 import type { ItemError } from '../../../../execution/apiError';
 import { chosenBinaryField, type BinaryField } from '../../../../execution/binary';
 import { textChunks } from '../../../../execution/fileText';
-import { quoted } from '../../../../execution/issueText';
+import { shownValue } from '../../../../execution/issueText';
 import type { Item } from '../../../../execution/item';
 import { textIfGiven } from '../../../../execution/reader';
 import { type FileRecord, jsonRecords } from '../../../../ingest/jsonRecords';
@@ -18,7 +18,7 @@ export async function* readRecords(item: Item): AsyncGenerator<Array<InputDocume
 	const readRecord = recordReader(item);
 	const path = textIfGiven(item, 'textField');
 	const documentOf = (read: FileRecord) => {
-		const { position: parameter } = read;
+		const { positionText: parameter } = read;
 		let key: string | undefined;
 		try {
 			if ('issue' in read) return item.throwIssue({ field: parameter, issue: read.issue });
@@ -55,7 +55,7 @@ function withText(
 	const text = ownValue(found.record, path);
 	const field = `${position}: "${item.labelOf('textField')}"`;
 	if (!isFilledText(text))
-		return item.throwIssue({ field, issue: `names ${quoted(path)}, which holds no text here` });
+		return item.throwIssue({ field, issue: `names ${shownValue(path)}, which holds no text here` });
 	if (hasLoneSurrogate(text)) item.throwIssue({ field, issue: LONE_SURROGATE_ISSUE });
 	const rest: DocumentRecord = omit(found.record, path);
 	const place = position.replace(' of the file', '').toLowerCase();
