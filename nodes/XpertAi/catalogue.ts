@@ -15,7 +15,7 @@ import { update as updateConversation } from './operations/conversation/update';
 import { findChanges } from './operations/document/findChanges';
 import { getStatus, startProcessing } from './operations/document/processingOperations';
 import { submit } from './operations/document/submit';
-import { disable, enable } from './operations/document/switchOperations';
+import { disable, enable } from './operations/document/disableOrEnable';
 import { create as createFile } from './operations/file/create';
 import { create as createFileContext } from './operations/fileContext/create';
 import { deleteFileContext } from './operations/fileContext/delete';

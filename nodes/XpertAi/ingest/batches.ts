@@ -1,5 +1,5 @@
 import type { Fact } from './facts';
-import type { Documents, ReadyDocument } from './readyDocuments';
+import type { DocumentGroups, ReadyDocument } from './readyDocuments';
 import type { DocumentOrFact } from './uploads';
 
 export type Batch<Report> = Array<ReadyDocument<Report>>;
@@ -16,7 +16,7 @@ export interface BatchLimits {
 
 /** Groups documents into batches, in order. Facts among the documents are yielded immediately. */
 export async function* groupIntoBatches<Report>(
-	documents: Documents<Report, DocumentOrFact<Report>>,
+	documents: DocumentGroups<Report, DocumentOrFact<Report>>,
 	limits: BatchLimits,
 ): AsyncGenerator<Batch<Report> | Fact<Report>> {
 	const { maxCount, firstCount = maxCount, maxBytes, reservedBytes } = limits;
@@ -32,7 +32,7 @@ export async function* groupIntoBatches<Report>(
 				yield one;
 				continue;
 			}
-			const bytes = one.bytes + 1 + perDocument;
+			const bytes = one.sizeInBytes + 1 + perDocument;
 			const isFull = batch.length >= maxCountNow || bytes > bytesLeft;
 			if (isFull && batch.length > 0) {
 				yield batch;

@@ -47,10 +47,11 @@ export class CircuitBreaker {
 		}
 	}
 
-	private countProcessingFact({ lastState }: ProcessingFact): void {
-		const reason = unfindableReason(lastState);
-		if (reason !== undefined) this.countFailure('processing', lastState.processMsg ?? reason);
-		else if (lastState.state === 'finish') this.streaks.delete('processing');
+	private countProcessingFact({ lastProcessingState }: ProcessingFact): void {
+		const reason = unfindableReason(lastProcessingState);
+		if (reason !== undefined)
+			this.countFailure('processing', lastProcessingState.processMsg ?? reason);
+		else if (lastProcessingState.state === 'finish') this.streaks.delete('processing');
 	}
 
 	/**

@@ -1,6 +1,6 @@
 import { IDS_PER_ADDRESS } from '../transport/api';
 import type { Failure } from '../transport/failure';
-import type { Documents, ReadyDocument } from './readyDocuments';
+import type { DocumentGroups, ReadyDocument } from './readyDocuments';
 import type { SourceMemory } from './memory';
 import { processingState, type ProcessingStatus, type FetchedStatuses } from './statuses';
 
@@ -45,7 +45,7 @@ export interface Compared<Report> {
  * request may fail.
  */
 export async function* compareDocuments<Report>(
-	documents: Documents<Report>,
+	documents: DocumentGroups<Report>,
 	options: CompareOptions,
 ): AsyncGenerator<Array<Compared<Report>>> {
 	const comparing = new Comparing<Report>(options);
@@ -92,7 +92,7 @@ class Comparing<Report> {
 		// The server clears the status of a document that is disabled by its record, so this status is not checked.
 		if (standing === 'unchanged' && !document.record.disabled) {
 			held.set(document.id.toLowerCase(), document);
-			this.heldBackBytes += document.bytes;
+			this.heldBackBytes += document.sizeInBytes;
 			return;
 		}
 		if (standing === 'changed') options.fingerprints.markUnknown(document.id);
@@ -122,11 +122,11 @@ class Comparing<Report> {
 
 /** The standing of a document by its content alone. An `unchanged` document may still turn out to be `back`. */
 function standingInMemory(
-	{ id, contentHash = '' }: ReadyDocument<unknown>,
+	{ id, comparisonHash = '' }: ReadyDocument<unknown>,
 	{ fingerprints, resends, isRetry }: CompareOptions,
 ): 'new' | 'changed' | 'unchanged' | 'older' {
 	if (!fingerprints.knows(id)) return 'new';
-	if (fingerprints.hasContent(id, contentHash)) return resends ? 'changed' : 'unchanged';
+	if (fingerprints.hasContent(id, comparisonHash)) return resends ? 'changed' : 'unchanged';
 	return isRetry && fingerprints.isContentKnown(id) ? 'older' : 'changed';
 }
 
@@ -162,7 +162,7 @@ export type PlannedStanding = Exclude<Standing, 'older'>;
  * a look at their statuses. If the statuses cannot be read, each of the others counts as new. Updates `options.fingerprints`.
  */
 export async function* planDocuments<Report>(
-	documents: Documents<Report>,
+	documents: DocumentGroups<Report>,
 	options: CompareOptions,
 ): AsyncGenerator<{ document: ReadyDocument<Report>; plan: PlannedStanding }> {
 	/** Documents to send. Their plans depend on what the server has under their IDs. */

@@ -1,5 +1,5 @@
 import type { Failure } from '../transport/failure';
-import type { LastState, ProcessingStatus } from './statuses';
+import type { LastProcessingState, ProcessingStatus } from './statuses';
 import { ReadyDocument } from './readyDocuments';
 
 interface SendInfo {
@@ -32,7 +32,7 @@ export type DocumentFact<Report> = { document: ReadyDocument<Report> } & (
 export interface ProcessingFact {
 	outcome: 'processed';
 	id: string;
-	lastState: LastState;
+	lastProcessingState: LastProcessingState;
 }
 
 /** A fact about a document or a request. A document may have several facts, e.g. `stored`, then `processed`. */

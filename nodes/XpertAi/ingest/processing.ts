@@ -14,7 +14,7 @@ const MAX_IDS_PER_START = 100;
  * `pollUntilEnd` waits this time per document before its first poll, at most FIRST_PAUSE_MS in total. A server needs
  * at least this time for a document.
  */
-const MIN_PAUSE_PER_DOCUMENT_MS = 250;
+const FIRST_PAUSE_PER_DOCUMENT_MS = 250;
 
 /** Time without progress after which documents in `Processing.notQueued` may be stuck. */
 const STALLED_MS = 5 * MINUTE_MS;
@@ -31,7 +31,7 @@ export class Processing {
 	private readonly toPoll = new Set<string>();
 	/**
 	 * Documents that the server did not queue, for example because an earlier run started them. Maps IDs to the last
-	 * status and progress, or to `NO_PROGRESS`.
+	 * status and progress, or to `NEVER_POLLED`.
 	 */
 	private readonly notQueued = new Map<string, string>();
 	/**
@@ -90,7 +90,7 @@ export class Processing {
 		const work = this.poll().then((failure) => {
 			if (!failure) this.nextPollAt = now() + this.pause;
 		});
-		this.keepInFlight(work);
+		this.trackInFlight(work);
 	}
 
 	/**
@@ -103,14 +103,14 @@ export class Processing {
 		await this.startRemaining();
 		yield this.takeFacts();
 		const deadline = waitMs === undefined ? Infinity : clock.now() + waitMs;
-		let pause = Math.min(FIRST_PAUSE_MS, this.toPoll.size * MIN_PAUSE_PER_DOCUMENT_MS);
+		let pause = Math.min(FIRST_PAUSE_MS, this.toPoll.size * FIRST_PAUSE_PER_DOCUMENT_MS);
 		// Without `waitMs`, the first poll reports each document, except those in the state `none`. These are started again,
 		// and if the server does not queue them now either, a second poll reports them. So there are at most two polls,
 		// without a pause.
 		while (this.toPoll.size > 0 && this.canContinue && clock.now() < deadline) {
 			if (waitMs !== undefined) await clock.sleep(Math.min(pause, deadline - clock.now()), signal);
 			const isLastPoll = clock.now() >= deadline;
-			await this.pollForEnd(isLastPoll);
+			await this.pollAndReportStuck(isLastPoll);
 			await this.startRemaining();
 			yield this.takeFacts();
 			pause = longerPause(pause);
@@ -120,7 +120,7 @@ export class Processing {
 	}
 
 	/** Polls, and reports documents in `notQueued` as stuck if nothing progressed. */
-	private async pollForEnd(isLastPoll: boolean): Promise<void> {
+	private async pollAndReportStuck(isLastPoll: boolean): Promise<void> {
 		const wasStalled = this.isStalled;
 		this.failure = await this.poll(wasStalled || isLastPoll);
 		// An earlier run may have queued the documents in `notQueued`. While other documents end, these may still wait.
@@ -133,7 +133,7 @@ export class Processing {
 	private reportUnfinished(): void {
 		for (const id of this.toPoll) {
 			// A document that the server did not queue, and that no poll has shown, may not be in process at all.
-			const isUnseen = this.notQueued.get(id) === NO_PROGRESS;
+			const isUnseen = this.notQueued.get(id) === NEVER_POLLED;
 			if (this.failure && isUnseen) this.reportNotStarted([id]);
 			else this.report(id, { state: 'running' });
 		}
@@ -171,11 +171,11 @@ export class Processing {
 		// If many documents are pending, divides them evenly among the requests.
 		const size = clamp(this.pending.length / REQUESTS_AT_ONCE, IDS_PER_START, MAX_IDS_PER_START);
 		while (this.pending.length > 0 && this.inFlight.size < REQUESTS_AT_ONCE)
-			this.keepInFlight(this.requestStart(this.pending.splice(0, size)));
+			this.trackInFlight(this.requestStart(this.pending.splice(0, size)));
 	}
 
 	/** Keeps a request in `inFlight` until it ends. After that, starts pending documents if they fill a request. */
-	private keepInFlight(request: Promise<void>): void {
+	private trackInFlight(request: Promise<void>): void {
 		const work = request.finally(() => {
 			this.inFlight.delete(work);
 			if (this.pending.length >= IDS_PER_START) this.startPending();
@@ -205,7 +205,7 @@ export class Processing {
 		for (const id of ids) {
 			const isQueued = queued.has(id.toLowerCase());
 			if (isQueued) this.notQueued.delete(id);
-			else this.notQueued.set(id, NO_PROGRESS);
+			else this.notQueued.set(id, NEVER_POLLED);
 			// Without `waitMs`, a queued document needs no poll. A document that was not queued is always polled.
 			if (isQueued && this.waitMs === undefined) this.report(id, { state: 'running' });
 			else this.toPoll.add(id);
@@ -269,18 +269,18 @@ export class Processing {
 		return this.notQueued.size > 0 && this.routes.clock.now() - this.lastProgressAt >= STALLED_MS;
 	}
 
-	private reportEnd(id: string, end: ProcessingFact['lastState']): void {
+	private reportEnd(id: string, end: ProcessingFact['lastProcessingState']): void {
 		for (const ids of [this.toPoll, this.notQueued, this.restarted]) ids.delete(id);
 		this.report(id, end);
 	}
 
-	private report(id: string, end: ProcessingFact['lastState']): void {
-		this.facts.push({ outcome: 'processed', id, lastState: end });
+	private report(id: string, end: ProcessingFact['lastProcessingState']): void {
+		this.facts.push({ outcome: 'processed', id, lastProcessingState: end });
 	}
 }
 
 /** Stands for the progress of a document that no poll has shown. */
-const NO_PROGRESS = '';
+const NEVER_POLLED = '';
 
 const UNKNOWN_DOCUMENT = 'the server does not know it in this knowledgebase';
 const NOT_STARTED = 'the server did not begin, though it was asked to twice';

@@ -10,16 +10,16 @@ export interface SourceFile extends UploadFile {
 	/** Whether the node removed U+0000 from the content or from the record. */
 	hadNul?: boolean;
 	/** A copy of the hash given to `ReadyDocument.file`, updated with the content. Unset if `content` is a buffer. */
-	digest?: Hash;
+	hasher?: Hash;
 }
 
 export interface ReadyDocument<Report> {
-	/** The record. Without a file, it lacks the metadata and keeps only the IDs of pages and chunks; `json` has all. */
+	/** The record. Without a file, it lacks the metadata and keeps only the IDs of pages and chunks; `jsonText` has all. */
 	record: DocumentRecord;
 	/** The record as JSON text. The node measures, hashes and sends this text. */
-	json: string;
-	/** Size of `json` in bytes (UTF-8). */
-	bytes: number;
+	jsonText: string;
+	/** Size of `jsonText` in bytes (UTF-8). */
+	sizeInBytes: number;
 	/** The ID of the document. The server replaces a stored document that has the same ID. */
 	id: string;
 	/** Whether later runs cannot recognize the document. True if its ID is random or is not a UUID. */
@@ -30,14 +30,14 @@ export interface ReadyDocument<Report> {
 	 * The hash of the content or of the version, as a binary string. Begins with one of `MARKS`. Runs compare hashes to find
 	 * changed documents.
 	 */
-	contentHash?: string;
+	comparisonHash?: string;
 	/**
 	 * Reads the file to upload. Unset if the document has no file. A large stored file is opened a second time when it is
 	 * sent.
 	 *
-	 * @param digest a hash for the content (see `SourceFile.digest`). With it, the content is not kept, to save memory.
+	 * @param hasher a hash for the content (see `SourceFile.hasher`). With it, the content is not kept, to save memory.
 	 */
-	file?: (digest?: Hash) => SourceFile | Promise<SourceFile>;
+	readFile?: (hasher?: Hash) => SourceFile | Promise<SourceFile>;
 	/** Whether this run has uploaded the file. */
 	isUploaded?: boolean;
 	/** The input item of the document, and data for reports. */
@@ -45,10 +45,14 @@ export interface ReadyDocument<Report> {
 }
 
 /** Documents in groups, because each step of an async iterable takes time. */
-export type Documents<Report, One = ReadyDocument<Report>> = Iterable<One[]> | AsyncIterable<One[]>;
+export type DocumentGroups<Report, One = ReadyDocument<Report>> =
+	| Iterable<One[]>
+	| AsyncIterable<One[]>;
 
 /** Returns a record as JSON, with the size in bytes. */
-export function serialize(record: DocumentRecord): Pick<ReadyDocument<unknown>, 'json' | 'bytes'> {
-	const json = JSON.stringify(record);
-	return { json, bytes: Buffer.byteLength(json) };
+export function serialize(
+	record: DocumentRecord,
+): Pick<ReadyDocument<unknown>, 'jsonText' | 'sizeInBytes'> {
+	const jsonText = JSON.stringify(record);
+	return { jsonText, sizeInBytes: Buffer.byteLength(jsonText) };
 }

@@ -7,7 +7,7 @@ import { failureMessage } from '../transport/failureText';
 import { sanitize } from '../transport/sanitize';
 import { type KnowledgebaseRoutes, documentListAnswer } from './routes';
 
-const processingStatus = z
+const processingStatusSchema = z
 	.object({
 		id: z.string(),
 		status: z.string().nullish(),
@@ -16,7 +16,7 @@ const processingStatus = z
 	})
 	.passthrough();
 
-export type ProcessingStatus = z.infer<typeof processingStatus>;
+export type ProcessingStatus = z.infer<typeof processingStatusSchema>;
 
 /** `none`: no processing, e.g. because the document was disabled. */
 type ProcessingState = 'finish' | 'error' | 'cancel' | 'running' | 'none';
@@ -32,7 +32,7 @@ export function processingState(status: ProcessingStatus | undefined): Processin
 }
 
 /** The last known state of the processing of a document. */
-export interface LastState {
+export interface LastProcessingState {
 	state: ProcessingState;
 	processMsg?: string;
 	/** Whether the run stopped waiting because the processing made no progress. */
@@ -44,7 +44,7 @@ export interface LastState {
 }
 
 /** Returns the state and the sanitized message of a status. */
-export function lastStateOf(status: ProcessingStatus | undefined): LastState {
+export function lastStateOf(status: ProcessingStatus | undefined): LastProcessingState {
 	return { state: processingState(status), processMsg: sanitize(status?.processMsg ?? '') };
 }
 
@@ -58,7 +58,7 @@ const STUCK_REASON =
 	'is stored, but an earlier run has started its processing and the server shows no progress';
 
 /** Explains why assistants cannot find a stored document. Returns `undefined` if there is nothing to explain. */
-export function unfindableReason(end: LastState): string | undefined {
+export function unfindableReason(end: LastProcessingState): string | undefined {
 	const { state, processMsg, startFailure, hasNoRoute, isStuck } = end;
 	// Without a route for processing, the server processes documents when it stores them.
 	if (hasNoRoute) return undefined;
@@ -107,7 +107,7 @@ export function statusesById(answer: unknown): Map<string, ProcessingStatus> {
 	const entries: unknown[] = Array.isArray(answer) ? answer : [];
 	return new Map(
 		entries
-			.flatMap((entry) => processingStatus.safeParse(entry).data ?? [])
+			.flatMap((entry) => processingStatusSchema.safeParse(entry).data ?? [])
 			.map((status) => [status.id.toLowerCase(), status] as const),
 	);
 }

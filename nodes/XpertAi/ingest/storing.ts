@@ -13,13 +13,13 @@ import {
 import { matchRecords } from './matchRecords';
 import { type Batch, groupIntoBatches, type BatchLimits } from './batches';
 import type { Fact } from './facts';
-import type { Documents } from './readyDocuments';
+import type { DocumentGroups } from './readyDocuments';
 import { Folders } from './folders';
 import type { JournalRows, SourceMemory } from './memory';
 import type { DocumentOrFact } from './uploads';
 
 export interface StorerOptions<Report> {
-	documents: Documents<Report, DocumentOrFact<Report>>;
+	documents: DocumentGroups<Report, DocumentOrFact<Report>>;
 	batchLimits: BatchLimits;
 	concurrency: number;
 	client: ApiClient;
@@ -37,10 +37,10 @@ export interface StorerOptions<Report> {
 }
 
 /** A batch, or a part of a split batch, with the results of earlier requests. */
-interface Attempted<Report> {
+interface BatchAttempt<Report> {
 	batch: Batch<Report>;
 	/** Number of the batch. The parts of a split batch have the same number. */
-	number: number;
+	batchNumber: number;
 	/** Number of earlier requests with these documents. */
 	attempts: number;
 	/** Whether the server may have processed an earlier failed request. */
@@ -53,7 +53,7 @@ interface Attempted<Report> {
 }
 
 /** `someNotStored`: whether at least one document of the batch is certainly not stored. */
-interface BatchEnd {
+interface BatchResult {
 	someNotStored: boolean;
 }
 
@@ -115,10 +115,10 @@ export class Storer<Report> {
 
 	/** Starts to send a batch. Does not wait for the answer. */
 	private startSending(batch: Batch<Report>, ids: string[]): void {
-		const number = ++this.batchCount;
+		const batchNumber = ++this.batchCount;
 		const work = this.sendBatch({
 			batch,
-			number,
+			batchNumber,
 			attempts: 0,
 			mayBeDone: false,
 			partlyDoneFailures: [],
@@ -132,8 +132,8 @@ export class Storer<Report> {
 	 * Sends a batch and reports its documents. Sends the two halves of the batch separately if an invalid document may
 	 * have caused the failure, or if the batch was too much for the server.
 	 */
-	private async sendBatch(earlier: Attempted<Report>): Promise<BatchEnd> {
-		const { batch, number } = earlier;
+	private async sendBatch(earlier: BatchAttempt<Report>): Promise<BatchResult> {
+		const { batch, batchNumber } = earlier;
 		const journal = await this.prepareToSend(batch);
 		if (journal && 'failure' in journal) return this.reportFailed(earlier, journal.failure);
 		const { isOverload, records, result } = await this.requestStoring(batch, journal);
@@ -147,7 +147,12 @@ export class Storer<Report> {
 			counts: { ...counts, batches: earlier.attempts > 0 ? 0 : 1 },
 		});
 		if (result.ok) {
-			const stored = { outcome: 'stored', status: result.status, batch: number, attempts } as const;
+			const stored = {
+				outcome: 'stored',
+				status: result.status,
+				batch: batchNumber,
+				attempts,
+			} as const;
 			for (const [at, document] of batch.entries())
 				this.facts.push({ ...stored, document, record: records[at] });
 			return { someNotStored: false };
@@ -187,7 +192,7 @@ export class Storer<Report> {
 			const message = `it shows ${shown} of ${batch.length} documents as stored`;
 			if (shown < batch.length) addIssue({ code: 'custom', message });
 		});
-		const rows = [journal?.before, ...map(batch, 'json'), journal?.after];
+		const rows = [journal?.before, ...map(batch, 'jsonText'), journal?.after];
 		const body = `[${compact(rows).join(',')}]`;
 		const isOverload = (failure: Failure, attempts: number) =>
 			batch.length > 1 && attempts >= TRIES_BEFORE_HALVING && mayBeOverload(failure, body);
@@ -202,7 +207,10 @@ export class Storer<Report> {
 	}
 
 	/** Sends the two halves of a batch, one after the other. */
-	private async sendHalves(attempted: Attempted<Report>, failure: Failure): Promise<BatchEnd> {
+	private async sendHalves(
+		attempted: BatchAttempt<Report>,
+		failure: Failure,
+	): Promise<BatchResult> {
 		const { batch } = attempted;
 		let { partlyDoneFailures } = attempted;
 		if (mayBePartlyDone(failure)) partlyDoneFailures = [...partlyDoneFailures, failure];
@@ -225,11 +233,11 @@ export class Storer<Report> {
 	 * was not sent
 	 */
 	private reportFailed(
-		attempted: Attempted<Report>,
+		attempted: BatchAttempt<Report>,
 		failure: Failure,
 		records?: unknown[],
-	): BatchEnd {
-		const { attempts, batch: documents, number: batch } = attempted;
+	): BatchResult {
+		const { attempts, batch: documents, batchNumber: batch } = attempted;
 		this.hasFailed = true;
 		const outcome = failedOutcome(attempted, failure, records !== undefined);
 		for (const [at, document] of documents.entries()) {
@@ -256,8 +264,8 @@ const mayBeOverload = (failure: Failure, body: string) =>
 /** Content hashes by document ID. Skips documents that later runs cannot recognize (`lacksStableId`). */
 const hashesOf = (batch: Batch<unknown>) =>
 	new Map(
-		batch.flatMap(({ id, lacksStableId, contentHash = '' }) =>
-			lacksStableId ? [] : [[id, contentHash]],
+		batch.flatMap(({ id, lacksStableId, comparisonHash = '' }) =>
+			lacksStableId ? [] : [[id, comparisonHash]],
 		),
 	);
 
@@ -283,7 +291,7 @@ function maySplit(batch: Batch<unknown>, failure: Failure): boolean {
  * Makes no difference for a `cancelled` request and for status 500.
  */
 function failedOutcome(
-	{ batch, mayBeDone, partlyDoneFailures }: Attempted<unknown>,
+	{ batch, mayBeDone, partlyDoneFailures }: BatchAttempt<unknown>,
 	failure: Failure,
 	wasSent: boolean,
 ): 'unknown' | 'rejected' | 'notSent' {

@@ -6,16 +6,20 @@ import { type ApiClient, call } from '../transport/call';
 import type { Failure } from '../transport/failure';
 import { multipartBody, UPLOADS_AT_ONCE } from '../transport/multipart';
 import { type Fact } from './facts';
-import { type Documents, type ReadyDocument, serialize } from './readyDocuments';
+import { type DocumentGroups, type ReadyDocument, serialize } from './readyDocuments';
 
 /** Either a document to store, or a fact to pass on. */
 export type DocumentOrFact<Report> = ReadyDocument<Report> | Fact<Report>;
 
 /** The fields that the node uses from the answer to an upload. */
-const uploadedFile = z.object({ url: z.string().min(1), id: lenientText, size: lenientNumber });
+const uploadedFileSchema = z.object({
+	url: z.string().min(1),
+	id: lenientText,
+	size: lenientNumber,
+});
 
 interface UploadOptions<Report> {
-	documents: Documents<Report>;
+	documents: DocumentGroups<Report>;
 	client: ApiClient;
 	timeoutMs: number;
 	/** Uploads start only while `canSend` is true. */
@@ -39,7 +43,7 @@ export async function* uploadFiles<Report>(
 	try {
 		for await (const group of options.documents) {
 			// Documents without a file wait only for the uploads of earlier documents.
-			if (inFlight.length === 0 && !some(group, 'file')) {
+			if (inFlight.length === 0 && !some(group, 'readFile')) {
 				yield group;
 				continue;
 			}
@@ -66,16 +70,16 @@ async function uploadFile<Report>(
 	{ client, gate, memory, timeoutMs }: UploadOptions<Report>,
 ): Promise<Array<DocumentOrFact<Report>>> {
 	try {
-		if (!document.file) return [document];
+		if (!document.readFile) return [document];
 		if (!gate.canSend) return [{ document, outcome: 'notSent' }];
 		const failedMemory = memory?.sendFailure;
 		if (failedMemory)
 			return [{ document, outcome: 'notSent', failure: failedMemory, batch: 0, attempts: 0 }];
-		const file = await document.file();
+		const file = await document.readFile();
 		const body = () => multipartBody(file, {});
 		// An upload can be repeated, because an unused file does no harm.
 		const request = { method: 'POST', repeatable: true, path: '/v1/file', body } as const;
-		const result = await call(client, { ...request, schema: uploadedFile, timeoutMs });
+		const result = await call(client, { ...request, schema: uploadedFileSchema, timeoutMs });
 		const { answer, attempts, failure } = result;
 		if (!answer) {
 			const outcome = failure.status === undefined ? 'notSent' : 'rejected';
@@ -83,7 +87,12 @@ async function uploadFile<Report>(
 		}
 		const { url: fileUrl, id: storageFileId, size } = answer;
 		const record = { ...document.record, ...file.recordFields, fileUrl, storageFileId, size };
-		const uploaded = { ...omit(document, 'file'), isUploaded: true, record, ...serialize(record) };
+		const uploaded = {
+			...omit(document, 'readFile'),
+			isUploaded: true,
+			record,
+			...serialize(record),
+		};
 		return [{ outcome: 'uploaded', hadNul: file.hadNul }, uploaded];
 	} catch (error) {
 		return [{ document, outcome: 'unreadable', error }];

@@ -60,8 +60,8 @@ export class Fingerprints {
 	}
 
 	/** Whether a document was stored with exactly this content. */
-	hasContent(id: string, contentHash: string): boolean {
-		return lowerFirst(this.fingerprintOf(id)) === entryWhenStored(id, contentHash)[1];
+	hasContent(id: string, comparisonHash: string): boolean {
+		return lowerFirst(this.fingerprintOf(id)) === entryWhenStored(id, comparisonHash)[1];
 	}
 
 	/** Whether the fingerprint of a document begins with this mark (see `MARKS`). */
@@ -158,8 +158,8 @@ const fingerprintAt = (text: string, at: number) =>
 	text.startsWith(UNKNOWN, at + ID_BYTES) ? UNKNOWN : text.slice(at + ID_BYTES, at + ENTRY_LENGTH);
 
 /** Returns the entry of a stored document that is not yet processed. */
-export function entryWhenStored(id: string, contentHash: string): FingerprintEntry {
-	return [packId(id), contentHash.slice(0, FINGERPRINT_BYTES)];
+export function entryWhenStored(id: string, comparisonHash: string): FingerprintEntry {
+	return [packId(id), comparisonHash.slice(0, FINGERPRINT_BYTES)];
 }
 
 let lastPacked = { id: '', packedId: '' };

@@ -194,8 +194,8 @@ export class SourceMemory {
 	 *
 	 * @returns whether the memory had no entry of the document before
 	 */
-	recordStored(id: string, contentHash: string, name: DocumentNameAndKey = {}): boolean {
-		const entry = entryWhenStored(id, contentHash);
+	recordStored(id: string, comparisonHash: string, name: DocumentNameAndKey = {}): boolean {
+		const entry = entryWhenStored(id, comparisonHash);
 		const isNew = this.newIds.delete(entry[0]);
 		this.names.addIfUnnamed(id, name);
 		if (this.journal.isCertain(entry)) this.known.set(entry);
@@ -318,8 +318,8 @@ export class SourceMemory {
 	 */
 	private recordBeforeSending(hashes: Map<string, string>): FingerprintEntry[] {
 		const { known, names, newIds } = this;
-		return [...hashes].map(([id, contentHash]) => {
-			const entry = entryWhenStored(id, contentHash);
+		return [...hashes].map(([id, comparisonHash]) => {
+			const entry = entryWhenStored(id, comparisonHash);
 			const [packedId] = entry;
 			if (!known.knows(id)) {
 				newIds.add(packedId);

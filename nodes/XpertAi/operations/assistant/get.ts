@@ -27,7 +27,7 @@ function assistantSummary(assistant: IDataObject): IDataObject {
 		description,
 		workspaceId: get(assistant, 'metadata.workspaceId', null),
 		knowledgebaseIds: Object.keys(get(assistant, 'config.options.knowledge', {}) ?? {}),
-		filterValues: filterValuesFromRun(get(assistant, 'config.agentConfig.retrievals')),
+		filterValues: knowledgebaseFilterValues(get(assistant, 'config.agentConfig.retrievals')),
 		stateVariables: get(assistant, 'config.agentConfig.stateVariables', []),
 		waitsBefore: get(assistant, 'config.agentConfig.interruptBefore', []),
 		updatedAt,
@@ -35,7 +35,7 @@ function assistantSummary(assistant: IDataObject): IDataObject {
 }
 
 /** A filter condition whose value comes from a run of the assistant. A condition with a constant value does not match. */
-const conditionOnRun = z.object({
+const runConditionSchema = z.object({
 	field: z.string(),
 	operator: z.string(),
 	value: z.object({ selector: z.string() }),
@@ -45,10 +45,10 @@ const conditionOnRun = z.object({
  * Lists the values that knowledgebase filters take from a run of the assistant. The list lacks the filters of workflow
  * steps, because servers do not return them.
  */
-function filterValuesFromRun(retrievals: unknown): IDataObject[] {
+function knowledgebaseFilterValues(retrievals: unknown): IDataObject[] {
 	return Object.entries(retrievals ?? {}).flatMap(([knowledgebaseId, retrieval]) =>
 		conditionsIn(get(retrieval, 'filtering.fixed')).flatMap((found) => {
-			const { data } = conditionOnRun.safeParse(found);
+			const { data } = runConditionSchema.safeParse(found);
 			if (!data) return [];
 			const { field, operator, value } = data;
 			const { selector } = value;

@@ -37,7 +37,7 @@ export const rate = declare({
 });
 
 /** A list of messages that begins with an answer. */
-const latestAnswer = z
+const latestAnswerSchema = z
 	.tuple([z.object({ id: z.string().min(1), role: z.literal('ai') })])
 	.rest(z.unknown());
 
@@ -64,7 +64,7 @@ async function findAnswerToRate(
 		timeoutMs,
 		repeatable: true,
 	});
-	const { data } = latestAnswer.safeParse(messages);
+	const { data } = latestAnswerSchema.safeParse(messages);
 	if (data) return { pathValues: { messageId: data[0].id } };
 	throw item.operationError(
 		`There is no answer to rate${item.suffix}`,

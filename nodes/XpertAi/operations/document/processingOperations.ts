@@ -26,10 +26,11 @@ function itemPerDocument(list: unknown, ids: string[], missing: IDataObject, fou
 }
 
 /** Returns a hint if all answers are empty, e.g. because the knowledgebase is another one; otherwise undefined. */
-const noneHint = (answers: unknown[]) =>
-	answers.length > 0 && answers.every(isEmpty) ? NONE_HINT : undefined;
+const noneOnServerHint = (answers: unknown[]) =>
+	answers.length > 0 && answers.every(isEmpty) ? NONE_ON_SERVER_HINT : undefined;
 
-const NONE_HINT = 'The server has none of these documents: check "Knowledgebase" and the IDs.';
+const NONE_ON_SERVER_HINT =
+	'The server has none of these documents: check "Knowledgebase" and the IDs.';
 
 export const documentIdsField = textField(
 	'documentIds',
@@ -57,7 +58,7 @@ export const startProcessing = declare({
 		itemPerDocument(answer, asked as string[], { queued: false }, { queued: true }),
 	simplify: ['id', 'name', 'queued', 'status', 'progress', 'processMsg'],
 	answerSchema: documentListAnswer(),
-	answersHint: (answers) => noneHint(answers) && NONE_QUEUED_HINT,
+	answersHint: (answers) => noneOnServerHint(answers) && NONE_QUEUED_HINT,
 });
 
 /** Servers answer only with what they queued now. */
@@ -77,5 +78,5 @@ export const getStatus = declare({
 		return itemPerDocument(answer, ids, { status: 'unknown' });
 	},
 	answerSchema: documentListAnswer(),
-	answersHint: noneHint,
+	answersHint: noneOnServerHint,
 });

@@ -9,7 +9,7 @@ import {
 	processingState,
 	statusesById,
 } from 'nodes/XpertAi/ingest/statuses';
-import { switchDocuments } from 'nodes/XpertAi/ingest/switchDocuments';
+import { disableOrEnableDocuments } from 'nodes/XpertAi/ingest/disableOrEnableDocuments';
 import type { DocumentRecord } from 'nodes/XpertAi/payloads/document';
 import { answerIssue } from 'nodes/XpertAi/transport/answer';
 import type { Failure } from 'nodes/XpertAi/transport/failure';
@@ -267,7 +267,7 @@ async function switched(
 ) {
 	const sent: unknown[][] = [];
 	const switchedIds: string[] = [];
-	const failure = await switchDocuments(ids, {
+	const failure = await disableOrEnableDocuments(ids, {
 		disabled,
 		fieldsOf,
 		beforeChange: refusal && (async () => await Promise.resolve(refusal)),

@@ -15,7 +15,7 @@ let batches = 0;
 const PASSED: Record<Stage, Fact<number>> = {
 	upload: { outcome: 'uploaded' },
 	storing: { outcome: 'stored', document, status: 201, record: {}, batch: 1, attempts: 1 },
-	processing: { outcome: 'processed', id: 'a', lastState: { state: 'finish' } },
+	processing: { outcome: 'processed', id: 'a', lastProcessingState: { state: 'finish' } },
 };
 
 function failing(
@@ -25,7 +25,7 @@ function failing(
 	status?: number,
 ): Fact<number> {
 	if (stage === 'processing')
-		return { outcome: 'processed', id: 'a', lastState: { state: 'error', processMsg } };
+		return { outcome: 'processed', id: 'a', lastProcessingState: { state: 'error', processMsg } };
 	const refusal = failure({ kind: 'invalidCredential', reason: processMsg, status });
 	const carried = { batch: stage === 'storing' ? batch : 0, attempts: 1 };
 	return { outcome: 'rejected', document, failure: refusal, ...carried };
@@ -79,7 +79,10 @@ it('needs several requests, however many documents one of them carries', () => {
 
 it('goes on counting after a document whose end is not known', () => {
 	const brake = new CircuitBreaker(2);
-	const running = { ...PASSED.processing, lastState: { state: 'running' } } as Fact<number>;
+	const running = {
+		...PASSED.processing,
+		lastProcessingState: { state: 'running' },
+	} as Fact<number>;
 	const failed = failing('processing', 'no model');
 	for (const fact of [failed, running, failed]) brake.count(fact);
 	expect(brake.reason).toBe('no model');

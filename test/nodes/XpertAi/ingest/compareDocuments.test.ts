@@ -18,7 +18,7 @@ import { failure } from './support/outcomes';
 /** The document with a short name, under an id made of it. */
 const document = (name: string, text = 'same') => ({
 	...prepared({ name }, 0, idOf(name)),
-	contentHash: MARKS.content + hash('sha256', `${name}: ${text}`, 'binary'),
+	comparisonHash: MARKS.content + hash('sha256', `${name}: ${text}`, 'binary'),
 });
 
 const idOf = (name: string) => derivedId('kb', name);
@@ -26,7 +26,7 @@ const idOf = (name: string) => derivedId('kb', name);
 /** A memory of documents that were stored, of which some are settled as well. */
 function knowing(stored: string[], settled: string[] = []): Fingerprints {
 	const memory = new Fingerprints();
-	for (const name of stored) memory.set(entryWhenStored(idOf(name), document(name).contentHash));
+	for (const name of stored) memory.set(entryWhenStored(idOf(name), document(name).comparisonHash));
 	for (const name of settled) memory.markProcessed(idOf(name));
 	return memory;
 }
@@ -99,12 +99,9 @@ describe('without processing', () => {
 		expect(sent).toEqual(['b', 'c', 'd']);
 		expect(unchanged).toEqual([['a', undefined]]);
 		expect(asked).toEqual([[idOf('a'), idOf('d')]]);
-		expect(names.map((name) => memory.hasContent(idOf(name), document(name).contentHash))).toEqual([
-			true,
-			false,
-			false,
-			false,
-		]);
+		expect(
+			names.map((name) => memory.hasContent(idOf(name), document(name).comparisonHash)),
+		).toEqual([true, false, false, false]);
 	});
 });
 
@@ -147,14 +144,17 @@ describe('with processing', () => {
 	it.each([
 		['180 documents', 400, 1, [180, 180, 40]],
 		['8 MB', 3, 5 * 1024 * 1024, [2, 1]],
-	])('at most %s are held back for one request of statuses', async (_, count, bytes, parts) => {
-		const names = range(count).map(String);
-		const has = Object.fromEntries(names.map((name) => [name, 'finish']));
-		const documents = names.map((name) => ({ ...document(name), bytes }));
-		const { asked, unchanged } = await sift(documents, knowing(names), { has });
-		expect(asked.map((part) => part.length)).toEqual(parts);
-		expect(unchanged).toHaveLength(count);
-	});
+	])(
+		'at most %s are held back for one request of statuses',
+		async (_, count, sizeInBytes, parts) => {
+			const names = range(count).map(String);
+			const has = Object.fromEntries(names.map((name) => [name, 'finish']));
+			const documents = names.map((name) => ({ ...document(name), sizeInBytes }));
+			const { asked, unchanged } = await sift(documents, knowing(names), { has });
+			expect(asked.map((part) => part.length)).toEqual(parts);
+			expect(unchanged).toHaveLength(count);
+		},
+	);
 
 	it('the later of two documents with one ID waits for the decision about the earlier', async () => {
 		const memory = knowing(['a']);
@@ -163,7 +163,7 @@ describe('with processing', () => {
 		const { sent, unchanged } = await sift(twins, memory, { has: { a: 'finish' } });
 		expect(unchanged).toEqual([['a', 'finish']]);
 		expect(sent).toEqual(['a']);
-		expect(memory.hasContent(idOf('a'), document('a').contentHash)).toBe(false);
+		expect(memory.hasContent(idOf('a'), document('a').comparisonHash)).toBe(false);
 	});
 
 	it('each of two equal documents is reported', async () => {

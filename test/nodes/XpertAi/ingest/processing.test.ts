@@ -3,7 +3,7 @@ import { range } from 'lodash';
 import type { ProcessingFact } from 'nodes/XpertAi/ingest/facts';
 import { Processing } from 'nodes/XpertAi/ingest/processing';
 import type { KnowledgebaseRoutes } from 'nodes/XpertAi/ingest/routes';
-import type { LastState } from 'nodes/XpertAi/ingest/statuses';
+import type { LastProcessingState } from 'nodes/XpertAi/ingest/statuses';
 import type { Outcome } from 'nodes/XpertAi/transport/request';
 
 import { calling } from '../../support/send';
@@ -11,7 +11,10 @@ import { virtualTime } from '../../support/virtualTime';
 import { answered, failed, succeeded } from './support/outcomes';
 
 const MINUTE = 60_000;
-const ending = ({ id, lastState: end }: ProcessingFact): [string, LastState] => [id, end];
+const ending = ({
+	id,
+	lastProcessingState: end,
+}: ProcessingFact): [string, LastProcessingState] => [id, end];
 type Request = { path: string; body?: unknown };
 
 const idsOf = ({ path }: Request) => (path.split('?ids=')[1] ?? '').split(',');
@@ -38,7 +41,7 @@ async function process(
 	const clock = virtualTime();
 	const starts: string[][] = [];
 	const asked: string[][] = [];
-	const ends: Array<[string, LastState]> = [];
+	const ends: Array<[string, LastProcessingState]> = [];
 	let [underWay, most] = [0, 0];
 	const send = calling(async (request) => {
 		most = Math.max(most, ++underWay);
@@ -458,11 +461,11 @@ describe('very many documents', () => {
 		'stored at %i a second, processed at %i, of which %i never end, are followed with few polls',
 		async (stored, processed, stuck, mostOpen) => {
 			const { routes, clock, looks } = working(processed, stuck);
-			const ended = new Map<string, LastState>();
+			const ended = new Map<string, LastProcessingState>();
 			let most = 0;
 			const processing = new Processing(routes, 600 * MINUTE);
 			const hear = (facts: ProcessingFact[]) => {
-				for (const { id, lastState: end } of facts) ended.set(id, end);
+				for (const { id, lastProcessingState: end } of facts) ended.set(id, end);
 			};
 			for (const id of some(count)) {
 				processing.add(id);

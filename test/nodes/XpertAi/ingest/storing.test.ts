@@ -123,7 +123,7 @@ const sizeOf = (
 	batch: Array<ReadyDocument<number>>,
 	{ reservedBytes }: Partial<BatchLimits> = {},
 ) =>
-	Buffer.byteLength(`[${map(batch, 'json').join(',')}]`) +
+	Buffer.byteLength(`[${map(batch, 'jsonText').join(',')}]`) +
 	(reservedBytes ? reservedBytes.perBatch + reservedBytes.perDocument * batch.length : 0);
 
 describe('batches', () => {
@@ -383,12 +383,12 @@ describe('a knowledgebase that is missing', () => {
 	const withFiles = (count: number) =>
 		withIds(count).map((model) => ({ ...model, storageFileId: 'f' }));
 
-	const file = () => ({ name: 'a.md', mimeType: 'text/markdown', content: Buffer.from('a') });
+	const readFile = () => ({ name: 'a.md', mimeType: 'text/markdown', content: Buffer.from('a') });
 	const send = parsing(async () => await Promise.resolve(succeeded({ url: 'u', id: 'f' })));
 
 	it.each([
 		['without files', {}],
-		['whose files this run uploads', { file }],
+		['whose files this run uploads', { readFile }],
 	])('rejects each batch of documents %s with one request', async (_, more) => {
 		const documents = uploadFiles({
 			documents: [waiting(withIds(100)).map((one) => ({ ...one, ...more }))],
@@ -654,7 +654,10 @@ async function uploadAll(plans: Plan[], goOn: () => boolean = () => true, taken 
 			if (fate === 'unreadable') throw GONE;
 			return await Promise.resolve({ name: `${report}`, mimeType: 'text/plain', content });
 		};
-		return { ...prepared({ name: `${report}` }, report), ...(fate === 'none' ? {} : { file }) };
+		return {
+			...prepared({ name: `${report}` }, report),
+			...(fate === 'none' ? {} : { readFile: file }),
+		};
 	});
 	const unanswered = new Set(withFate(plans, 'unanswered once').map(String));
 	const send = parsing(async ({ body }) => {
@@ -680,10 +683,10 @@ async function uploadAll(plans: Plan[], goOn: () => boolean = () => true, taken 
 				if ('document' in one) told[one.outcome]?.push(one.document.report);
 				continue;
 			}
-			const { record, json, bytes, report } = one;
+			const { record, jsonText, sizeInBytes, report } = one;
 			ready.push(report);
 			records.push(record);
-			expect({ json, bytes }).toEqual(serialize(record));
+			expect({ jsonText, sizeInBytes }).toEqual(serialize(record));
 		}
 		if (ready.length >= taken) break;
 	}

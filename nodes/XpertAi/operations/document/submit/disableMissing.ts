@@ -3,11 +3,11 @@ import { difference, partition, pick, sortBy } from 'lodash';
 import { outermostMode } from '../../../execution/n8nExecution';
 import type { SourceMemory } from '../../../ingest/memory';
 import { fetchStatuses, processingState, type ProcessingStatus } from '../../../ingest/statuses';
-import { switchDocuments } from '../../../ingest/switchDocuments';
+import { disableOrEnableDocuments } from '../../../ingest/disableOrEnableDocuments';
 import type { Failure } from '../../../transport/failure';
 import { failureMessage } from '../../../transport/failureText';
 import { exceedsShare, mayDisableInExecution } from './disablingLimits';
-import { addScheduledRunHint, reportOtherKeys, reportTooMany } from './missingReports';
+import { addScheduledRunHint, reportOtherKeys, reportTooMany } from './missingDocumentReports';
 import type { SourceRun } from './sourceRun';
 import { asHint, counted } from './textHelpers';
 
@@ -85,7 +85,7 @@ async function disableInNameOrder(
 	}
 	const isModeUnknown = outermostMode(submission.first.context) === 'integrated';
 	if (isModeUnknown && ids.length > 0) submission.addHint(MODE_UNKNOWN);
-	const failure = await switchDocuments(byName, {
+	const failure = await disableOrEnableDocuments(byName, {
 		disabled: true,
 		routes: memoryRoutes,
 		fieldsOf: (id) => pick(names.get(id), 'name'),

@@ -11,11 +11,11 @@ import type { DocumentReport } from './outcomes';
 
 /** Replaces the reason of failures that the server explains badly. */
 export function withPlainReason(
-	{ file, record }: ReadyDocument<unknown>,
+	{ readFile, record }: ReadyDocument<unknown>,
 	failure: Failure,
 ): Failure {
 	const { status, missing, reason = 'Bad Request' } = failure;
-	if (file && missing === 'route') return { ...failure, reason: NO_UPLOADS };
+	if (readFile && missing === 'route') return { ...failure, reason: NO_UPLOADS };
 	// If the chunks of a stored document changed, servers answer only with the status text `Bad Request`.
 	const isChanged = status === 400 && reason === 'Bad Request' && record.chunks;
 	return isChanged ? { ...failure, reason: CHANGED_CHUNKS } : failure;
@@ -94,18 +94,18 @@ export function processingAdvice(reason: string, name = ''): string {
 
 /** The error to report for a document; undefined if it did not fail. */
 export function errorToReport(report: DocumentReport): ItemError | undefined {
-	const { item, name, outcome, error, reason, lastState } = report;
+	const { item, name, outcome, error, notSentReason, lastProcessingState } = report;
 	if (error) return error;
 	if (outcome === 'notSent') {
 		const advice = `The hints of the node say why. With 0 in "${item.labelOf('tuning.stopAfterFailures')}" it sends all the same.`;
-		return item.operationError(reason ?? NOT_SENT, reason ? undefined : advice);
+		return item.operationError(notSentReason ?? NOT_SENT, notSentReason ? undefined : advice);
 	}
 	// A replaced document gets a normal output item. Only a node with an error output sends it there as an error.
 	if (outcome === 'replaced')
 		return item.context.getNode().onError === 'continueErrorOutput'
 			? item.operationError(REPLACED, REPLACED_ADVICE)
 			: undefined;
-	const notFound = lastState && unfindableReason(lastState);
+	const notFound = lastProcessingState && unfindableReason(lastProcessingState);
 	return notFound ? item.operationError(notFound, processingAdvice(notFound, name)) : undefined;
 }
 

@@ -59,7 +59,7 @@ export function addEndHints(submission: Submission, sourceRuns: SourceRun[]): vo
 		submission,
 		sourceRuns,
 		isByField ? VERSION_FIELD_PARAMETER : VERSION_PARAMETER,
-		submission.settings.remembers ? IS_COMPARED : NONE_IS_COMPARED,
+		submission.settings.remembers ? CONTENT_COMPARED_TEXT : NONE_COMPARED_TEXT,
 	);
 	if (sourceRuns.some(({ memory }) => memory?.isUsable && memory.known.size > 0))
 		submission.addHint(...compact([passesAgainHint(submission)]));
@@ -98,10 +98,10 @@ function addProcessingHints(submission: Submission, sourceRuns: SourceRun[]): vo
 	submission.addCountedHint(sumBy(results, 'unfinished'), unfinished);
 }
 
-const IS_COMPARED = 'Until you correct it, content is compared.';
+const CONTENT_COMPARED_TEXT = 'Until you correct it, content is compared.';
 
 /** With "Send Everything", nothing is compared. */
-const NONE_IS_COMPARED = '"Send Everything" compares none.';
+const NONE_COMPARED_TEXT = '"Send Everything" compares none.';
 
 /**
  * Adds hints about documents without a version, and about a text that all documents have as their version.

@@ -94,7 +94,7 @@ export function findChangesNodeBefore({ context, node }: Item): LinkedNode | und
  *
  * @returns a sentence with the fields that differ and both values; undefined if no sources are known to differ
  */
-export function sourceDifference(item: Item): string | undefined {
+export function sourceDifferenceText(item: Item): string | undefined {
 	const { context, node: own } = item;
 	const isSubmit = own.parameters.operation === 'submit';
 	const linked = linkedNodes(context, own.name, isSubmit ? 'findChanges' : 'submit');

@@ -28,7 +28,7 @@ function itemCounts(context: IExecuteFunctions, name: string): number[] {
 }
 
 /** Whether two nodes certainly have the same source. */
-const haveOneSource = (one: NodeWithParameters, other: NodeWithParameters) =>
+const haveSameSource = (one: NodeWithParameters, other: NodeWithParameters) =>
 	SOURCE_FIELDS.every((name) => {
 		const value = fixedValue(one, name);
 		return value !== undefined && value === fixedValue(other, name);
@@ -44,7 +44,7 @@ const mirrorsItems = ({ parameters }: NodeWithParameters) =>
 const mirrorsOfSource = (own: INode, nodes: NodeTypeAndVersion[]): LinkedNode[] =>
 	filter(nodes, { type: own.type, disabled: false })
 		.map(toLinkedNode)
-		.filter((node) => mirrorsItems(node) && haveOneSource(own, node));
+		.filter((node) => mirrorsItems(node) && haveSameSource(own, node));
 
 /**
  * Looks for another node that mirrors the same source in this execution: before or behind this one, or below a node

@@ -5,10 +5,10 @@ import type { Item } from '../../../execution/item';
 import type { Fact } from '../../../ingest/facts';
 import type { DocumentNameAndKey } from '../../../ingest/memory';
 import type { PlannedStanding } from '../../../ingest/compareDocuments';
-import type { LastState } from '../../../ingest/statuses';
+import type { LastProcessingState } from '../../../ingest/statuses';
 
 /** Words for the counts of document outcomes, such as `2 stored`. */
-export const OUTCOMES = {
+export const OUTCOME_WORDS = {
 	/** Stored and processed. */
 	found: 'can be found',
 	/** Stored. The run did not see its processing finish: it was not started, has failed, or may still be running. */
@@ -21,12 +21,12 @@ export const OUTCOMES = {
 	notSent: 'not sent',
 };
 
-export type OutcomeName = keyof typeof OUTCOMES;
+export type OutcomeName = keyof typeof OUTCOME_WORDS;
 
-export const OUTCOME_NAMES = Object.keys(OUTCOMES) as OutcomeName[];
+export const OUTCOME_NAMES = Object.keys(OUTCOME_WORDS) as OutcomeName[];
 
 /** Words for the counts of planned actions, such as `3 changed`. */
-export const PLANS: Record<PlannedStanding, string> = {
+export const PLAN_WORDS: Record<PlannedStanding, string> = {
 	new: 'new',
 	changed: 'changed',
 	back: 'back again',
@@ -49,17 +49,17 @@ export interface DocumentReport {
 	hadNul?: boolean;
 	/** Whether a later document of the run has the same key or ID. */
 	isReplaced?: boolean;
-	sent?: { status?: number; attempts: number; batch: number };
+	sendInfo?: { status?: number; attempts: number; batch: number };
 	/** The record in the server's answer. With Simplify, only the ID and the name are kept. */
-	record?: IDataObject;
+	storedRecord?: IDataObject;
 	/** The error of reading, uploading or storing the document. */
 	error?: ItemError;
 	/** Whether other documents would fail with the same error, e.g. because the knowledgebase does not exist. */
 	affectsAll?: boolean;
 	/** Why the node did not send the document. */
-	reason?: string;
+	notSentReason?: string;
 	/** The last known state of the server's processing. */
-	lastState?: LastState;
+	lastProcessingState?: LastProcessingState;
 	plan?: PlannedStanding;
 }
 
@@ -70,7 +70,12 @@ export type SubmitFact =
 	 * If `report` is unset, this run has stored the document, but has released its report and cannot make one from the ID
 	 * (see `SourceContents.reportOf`). To keep `report` for every document needs too much RAM.
 	 */
-	| { outcome: 'processed'; id: string; lastState: LastState; report?: DocumentReport }
+	| {
+			outcome: 'processed';
+			id: string;
+			lastProcessingState: LastProcessingState;
+			report?: DocumentReport;
+	  }
 	| { outcome: 'read'; report: DocumentReport; unusedColumns?: string[] }
 	/** A file of records contained no record. */
 	| { outcome: 'noRecords' }

@@ -14,24 +14,27 @@ export type Document = ReadyDocument<DocumentReport>;
 
 /** The record as JSON. Reuses the JSON of the found document if possible, to save time. */
 function jsonWithId(found: InputDocument, record: DocumentRecord, id: string) {
-	const { record: read, json = '' } = found;
+	const { record: read, jsonText = '' } = found;
 	const isSame = record.parent === read.parent && record.folder === read.folder;
-	if (!isSame || json.length <= 2) return JSON.stringify(record);
-	if (read.id === undefined) return `{"id":"${id}",${json.slice(1)}`;
-	return read.id === id ? json : JSON.stringify(record);
+	if (!isSame || jsonText.length <= 2) return JSON.stringify(record);
+	if (read.id === undefined) return `{"id":"${id}",${jsonText.slice(1)}`;
+	return read.id === id ? jsonText : JSON.stringify(record);
 }
 
 /** The IDs of pages or chunks. */
 const withOnlyIds = (parts: DocumentRecord['pages']) => parts?.map(({ id }) => ({ id }));
 
 /** The hash of a version or of a record, with a prefix from `MARKS`. */
-export function hashOf({ bytes, json, record: { fileUrl } }: Document, version?: string): string {
+export function hashOf(
+	{ sizeInBytes, jsonText, record: { fileUrl } }: Document,
+	version?: string,
+): string {
 	if (version !== undefined) return MARKS.version + hash('sha256', version, 'binary');
 	// Leaves out the signature of a URL, because the signature differs in each run.
 	const unsigned = () => JSON.stringify(unsignedAddress(fileUrl ?? ''));
-	const given = fileUrl ? json.replace(JSON.stringify(fileUrl), unsigned) : json;
+	const given = fileUrl ? jsonText.replace(JSON.stringify(fileUrl), unsigned) : jsonText;
 	// Normalizes the text, so that a file name has the same hash in NFC and in NFD. ASCII text needs no normalization.
-	const text = bytes === json.length ? given : given.normalize('NFC');
+	const text = sizeInBytes === jsonText.length ? given : given.normalize('NFC');
 	return MARKS.content + hash('sha256', text, 'binary');
 }
 
@@ -48,21 +51,21 @@ export function readyDocument(
 	{ knowledgebaseId, idNamespace }: Record<'knowledgebaseId' | 'idNamespace', string>,
 	isKeptToEnd: boolean,
 ): Document {
-	const { key, file, hadNul } = found;
+	const { key, readFile, hadNul } = found;
 	const fixedId = key === undefined ? found.record.id : derivedId(idNamespace, key);
 	// With a random ID, the request can be repeated without storing the document twice.
 	const id = fixedId || randomUUID();
 	const record = withParentFolder({ ...found.record, id }, knowledgebaseId);
-	const hasFileToUpload = file !== undefined;
+	const hasFileToUpload = readFile !== undefined;
 	// An ID that is not a UUID is not stable either, because the server may replace it.
 	const lacksStableId = key === undefined && !isUuid(fixedId ?? '');
 	const name = record.name ?? undefined;
 	const report: DocumentReport = { item, name, key, id, hadNul, hasFileToUpload, isKeptToEnd };
-	const json = jsonWithId(found, record, id);
+	const jsonText = jsonWithId(found, record, id);
 	const [pages, chunks] = [record.pages, record.chunks].map(withOnlyIds);
 	// The content is in the JSON. A second copy would only need memory. A document with a file keeps its content, because
 	// its JSON is made again after the upload.
-	if (!file) Object.assign(record, { metadata: null, pages, chunks });
-	const bytes = Buffer.byteLength(json);
-	return { record, json, bytes, report, id, lacksStableId, key, file };
+	if (!readFile) Object.assign(record, { metadata: null, pages, chunks });
+	const sizeInBytes = Buffer.byteLength(jsonText);
+	return { record, jsonText, sizeInBytes, report, id, lacksStableId, key, readFile };
 }

@@ -17,13 +17,16 @@ import type { ItemError } from '../../../execution/apiError';
 import { isFilled } from '../../../execution/givenValues';
 import { type OutputFormat, rawOrSelectedOutput } from '../../../execution/outputs';
 import { errorToReport, processingAdvice } from './documentErrors';
-import { type DocumentReport, OUTCOMES, PLANS } from './outcomes';
+import { type DocumentReport, OUTCOME_WORDS, PLAN_WORDS } from './outcomes';
 import type { Submission } from './submission';
 import { INPUT_HINTS, type Tally } from './tally';
 import { asHint, counted, HINT_LENGTH, sentences, someNames } from './textHelpers';
 
 /** Writes counts as text, such as `Documents: 2 stored, 1 rejected`. Leaves out zeros. */
-function inWords(counts: Record<string, number>, words: Record<string, string> = OUTCOMES): string {
+function inWords(
+	counts: Record<string, number>,
+	words: Record<string, string> = OUTCOME_WORDS,
+): string {
 	const parts = Object.entries(words).map(([name, word]) => {
 		const count = counts[name];
 		return count && `${count.toLocaleString('en')} ${word}`;
@@ -45,14 +48,14 @@ const MAX_REASONS = 3;
 const firstDistinctTexts = (texts: string[]) => [...new Set(texts)].slice(0, MAX_REASONS);
 
 /** Choices of "Documents From" for which each item is one document. */
-const ONE_IN_ITEM: unknown[] = ['text', 'files', 'addresses', 'fields'];
+const ONE_DOCUMENT_CHOICES: unknown[] = ['text', 'files', 'addresses', 'fields'];
 
 /** The output item or error item of a document. Empty for a document without an outcome or plan. */
 export function documentOutputItems(
 	report: DocumentReport,
 	output: OutputFormat,
 ): INodeExecutionData[] {
-	const { item, outcome, plan, lastState, record } = report;
+	const { item, outcome, plan, lastProcessingState, storedRecord } = report;
 	if (!outcome && !plan) return [];
 	const facts = outputFieldsOf(report);
 	const error = errorToReport(report);
@@ -60,21 +63,34 @@ export function documentOutputItems(
 		if (outcome === 'unknown') error.message = `${error.message}. ${MAY_BE_STORED}`;
 		return [item.failureOutput(error, facts)];
 	}
-	const isRaw = record && !output.simplify && outcome !== 'replaced';
+	const isRaw = storedRecord && !output.simplify && outcome !== 'replaced';
 	if (!isRaw) return [item.output(omitBy(facts, isUndefined))];
-	const processing = lastState && pick(facts, 'processing', 'processMsg');
+	const processing = lastProcessingState && pick(facts, 'processing', 'processMsg');
 	return [
-		item.output(rawOrSelectedOutput(output, item, { ...record, ...processing }, () => facts)),
+		item.output(rawOrSelectedOutput(output, item, { ...storedRecord, ...processing }, () => facts)),
 	];
 }
 
 /** Returns the fields of the output item of a document. */
-function outputFieldsOf({ lastState, record, ...report }: DocumentReport): IDataObject {
-	const { outcome, key, sent, plan } = report;
-	const { name = report.name, id = report.id } = record ?? {};
-	// Without a `lastState`, this run has not started the processing of the stored document.
-	const processing = lastState?.state ?? (record && 'none');
-	return { name, outcome, processing, processMsg: lastState?.processMsg, key, id, ...sent, plan };
+function outputFieldsOf({
+	lastProcessingState,
+	storedRecord,
+	...report
+}: DocumentReport): IDataObject {
+	const { outcome, key, sendInfo, plan } = report;
+	const { name = report.name, id = report.id } = storedRecord ?? {};
+	// Without a `lastProcessingState`, this run has not started the processing of the stored document.
+	const processing = lastProcessingState?.state ?? (storedRecord && 'none');
+	return {
+		name,
+		outcome,
+		processing,
+		processMsg: lastProcessingState?.processMsg,
+		key,
+		id,
+		...sendInfo,
+		plan,
+	};
 }
 
 /** The hints that the run has collected. */
@@ -190,9 +206,9 @@ function replacedHints({ first, tally }: Submission): string[] {
 /** The summary line: what this run did, what it found (Find Changes), or what the next run would do (dry run). */
 function summaryLine({ isFindChanges, settings, tally }: Submission): string {
 	const { counts, plans, requests } = tally;
-	const { disabled, rejected } = OUTCOMES;
+	const { disabled, rejected } = OUTCOME_WORDS;
 	if (isFindChanges)
-		return `${inWords({ ...counts, ...plans }, { ...PLANS, disabled, rejected })}.`;
+		return `${inWords({ ...counts, ...plans }, { ...PLAN_WORDS, disabled, rejected })}.`;
 	if (settings.dryRun) {
 		const sent = `send ${plans.new} new, ${plans.changed} changed, ${plans.back} back again`;
 		const refused = counts.rejected > 0 ? `, refuse ${counts.rejected}` : '';
@@ -207,7 +223,7 @@ function summaryLine({ isFindChanges, settings, tally }: Submission): string {
 /** How far the run is. The number of all documents is known only if each item is one document. */
 export function submissionProgress({ first, isFindChanges, settings, tally }: Submission): string {
 	const { counts, plans } = tally;
-	const isOneEach = isFindChanges || ONE_IN_ITEM.includes(first.node.parameters.source);
+	const isOneEach = isFindChanges || ONE_DOCUMENT_CHOICES.includes(first.node.parameters.source);
 	const inFull = (count: number) => count.toLocaleString('en');
 	const all = isOneEach ? ` of ${inFull(first.context.getInputData().length)}` : '';
 	if (isFindChanges || settings.dryRun)
@@ -216,7 +232,7 @@ export function submissionProgress({ first, isFindChanges, settings, tally }: Su
 	return `${inFull(counts.documents)}${all} done, ${inFull(stored)} stored, ${inFull(counts.found)} found`;
 }
 
-function notFoundInWords({ tally }: Submission): string {
+function processingFailedInWords({ tally }: Submission): string {
 	const { processingFailed } = tally;
 	return `${counted(processingFailed, 'document is', 'documents are')} stored but not found`;
 }
@@ -227,7 +243,7 @@ function unfindableHints(submission: Submission): string[] {
 	if (processingFailed === 0) return [];
 	// If documents were not sent, `addEndHints` may already have added a hint with the same cause.
 	const first = counts.notSent > 0 ? undefined : find(failed, { outcome: 'stored' });
-	return [asHint(sentences(notFoundInWords(submission), first?.reason))];
+	return [asHint(sentences(processingFailedInWords(submission), first?.reason))];
 }
 
 /** The error that ends a run after a document failed. Adds facts about the run to the error of the document. */
@@ -261,7 +277,7 @@ export function processingError(submission: Submission): ItemError {
 	const failed = submission.tally.failed.filter(({ outcome }) => outcome === 'stored');
 	const names = failed.map(({ name, id = 'one without a name' }) => name ?? id);
 	return submission.first.operationError(
-		`${notFoundInWords(submission)}: ${someNames(names)}`,
+		`${processingFailedInWords(submission)}: ${someNames(names)}`,
 		sentences(
 			...firstDistinctTexts(failed.map(({ reason }) => reason)),
 			...firstDistinctTexts(failed.map(({ reason, name }) => processingAdvice(reason, name))),

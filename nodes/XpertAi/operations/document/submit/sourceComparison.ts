@@ -32,7 +32,7 @@ interface ComparisonContext {
 	knowledgebaseId: string;
 	sourceName: string;
 	memory: SourceMemory;
-	memoryRoutes: Pick<KnowledgebaseRoutes, 'send' | 'statusPath'>;
+	statusRoutes: Pick<KnowledgebaseRoutes, 'send' | 'statusPath'>;
 	reader: SourceReader;
 	outcomes: SourceOutcomes;
 }
@@ -45,7 +45,7 @@ async function firstDocuments(documents: AsyncGenerator<Document[]>): Promise<Do
 		const { done, value } = await documents.next();
 		if (done) break;
 		held.push(...value);
-		bytes += sumBy(value, 'bytes');
+		bytes += sumBy(value, 'sizeInBytes');
 	}
 	return held;
 }
@@ -96,8 +96,8 @@ export class SourceComparison {
 
 	/** Fetches the processing statuses of documents. Records the first failure in `failures`. */
 	private async statusesOf(ids: string[]): Promise<FetchedStatuses> {
-		const { memory, memoryRoutes } = this.compared;
-		const asked = await fetchStatuses(ids, memoryRoutes, memory.requiredId);
+		const { memory, statusRoutes } = this.compared;
+		const asked = await fetchStatuses(ids, statusRoutes, memory.requiredId);
 		memory.failures.statusesFailure ??= asked.failure;
 		return asked;
 	}
@@ -108,7 +108,7 @@ export class SourceComparison {
 	 */
 	private async *hashedDocuments(): AsyncGenerator<Document[]> {
 		const { memory, reader } = this.compared;
-		const documents = reader.documents({ isHashed: true });
+		const documents = reader.readQueuedDocuments({ isHashed: true });
 		const held = memory.isNew ? await firstDocuments(documents) : [];
 		if (held.length > 0) await this.recordStoredBefore(held.slice(0, MAX_CHECKED));
 		this.addStoredBeforeHints();
@@ -121,9 +121,9 @@ export class SourceComparison {
 	}
 
 	/** Whether a document has a version, but was stored without it. */
-	private lacksStoredVersion({ contentHash = '', id }: Document): boolean {
+	private lacksStoredVersion({ comparisonHash = '', id }: Document): boolean {
 		const { known } = this.compared.memory;
-		return contentHash.startsWith(MARKS.version) && known.hasMark(id, MARKS.content);
+		return comparisonHash.startsWith(MARKS.version) && known.hasMark(id, MARKS.content);
 	}
 
 	/**

@@ -12,7 +12,7 @@ import type { SourceContents } from './sourceContents';
 import type { Submission } from './submission';
 
 type StoredFact = Extract<DocumentFact<DocumentReport>, { outcome: 'stored' }>;
-type Processed = Extract<Fact<DocumentReport>, { outcome: 'processed' }>;
+type ProcessedFact = Extract<Fact<DocumentReport>, { outcome: 'processed' }>;
 
 /** Maximum number of documents in `SourceOutcomes.startedNow`, to save memory. */
 const MAX_STARTED_NOW = 1000;
@@ -79,10 +79,10 @@ export class SourceOutcomes {
 
 	private handleStored(fact: StoredFact): void {
 		const { document, record: storedRecord } = fact;
-		const { contentHash = '', id, lacksStableId, record, report } = document;
+		const { comparisonHash = '', id, lacksStableId, record, report } = document;
 		const memory = this.memoryFor(document);
 		if (lacksStableId) this.contents.withoutStableId += 1;
-		const isNewToMemory = memory?.recordStored(id, contentHash, nameAndKey(document));
+		const isNewToMemory = memory?.recordStored(id, comparisonHash, nameAndKey(document));
 		if (isNewToMemory) this.addReplacedOnServerHints(fact);
 		// A disabled document needs no processing, because assistants must not find it.
 		if (record.disabled) return memory?.known.markProcessed(id);
@@ -176,12 +176,14 @@ export class SourceOutcomes {
 	 * content, so that the document is sent again: by this run if the processing of a document in `startedNow` failed,
 	 * otherwise by the next run.
 	 */
-	private handleProcessing(fact: Processed): void {
-		const { id, lastState } = fact;
+	private handleProcessing(fact: ProcessedFact): void {
+		const { id, lastProcessingState } = fact;
 		const report = this.contents.reportOf(id);
 		// With `startFailure`, the processing could not be started. Then the memory keeps the content.
 		const hasEndedUnprocessed =
-			lastState.state !== 'finish' && lastState.state !== 'running' && !lastState.startFailure;
+			lastProcessingState.state !== 'finish' &&
+			lastProcessingState.state !== 'running' &&
+			!lastProcessingState.startFailure;
 		// This run sends the document again (see `takeNotProcessed`), so its failure is not reported.
 		if (hasEndedUnprocessed && this.startedNow.has(id.toLowerCase()))
 			return this.memory?.known.forgetContent(id);
@@ -191,7 +193,9 @@ export class SourceOutcomes {
 		// The outcome is unset if a later document with this ID is on its way.
 		if (report?.outcome) this.contents.release(id, report);
 		// Without a route for processing, a server processes documents when it stores them.
-		if (lastState.state === 'finish' || lastState.hasNoRoute) this.memory?.known.markProcessed(id);
-		else if (lastState.isStuck || hasEndedUnprocessed) this.memory?.known.forgetContent(id);
+		if (lastProcessingState.state === 'finish' || lastProcessingState.hasNoRoute)
+			this.memory?.known.markProcessed(id);
+		else if (lastProcessingState.isStuck || hasEndedUnprocessed)
+			this.memory?.known.forgetContent(id);
 	}
 }

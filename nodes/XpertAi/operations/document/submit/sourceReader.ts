@@ -57,9 +57,9 @@ export class SourceReader {
 	 * Reads the queued items one after another, and yields their documents in groups. If sending has stopped, reports
 	 * the documents as not sent instead.
 	 *
-	 * @param isHashed whether to set `contentHash`, for the comparison with earlier runs
+	 * @param isHashed whether to set `comparisonHash`, for the comparison with earlier runs
 	 */
-	async *documents({ isHashed } = { isHashed: false }): AsyncGenerator<Document[]> {
+	async *readQueuedDocuments({ isHashed } = { isHashed: false }): AsyncGenerator<Document[]> {
 		const group: Document[] = [];
 		for (const queued of this.takeQueued())
 			try {
@@ -125,10 +125,10 @@ export class SourceReader {
 		}
 		const document = this.prepareDocument(found, item);
 		if (!document) return false;
-		if (isHashed) document.contentHash = hashOf(document, found.version);
-		if (!document.file || (await this.addFileToHash(document))) group.push(document);
+		if (isHashed) document.comparisonHash = hashOf(document, found.version);
+		if (!document.readFile || (await this.addFileToHash(document))) group.push(document);
 		// A file is passed on at once, so that its upload starts while the next file is read.
-		return document.file !== undefined || group.length >= MAX_DOCUMENTS_IN_GROUP;
+		return document.readFile !== undefined || group.length >= MAX_DOCUMENTS_IN_GROUP;
 	}
 
 	/**
@@ -163,20 +163,20 @@ export class SourceReader {
 	}
 
 	/**
-	 * Adds the content of the file to `contentHash`, unless this is the hash of a version or unset.
+	 * Adds the content of the file to `comparisonHash`, unless this is the hash of a version or unset.
 	 *
 	 * @returns false if the file cannot be read. Then the document is reported as unreadable.
 	 */
 	private async addFileToHash(document: Document): Promise<boolean> {
-		const { contentHash = '', file } = document;
-		if (!file || !contentHash.startsWith(MARKS.content)) return true;
-		const begun = createHash('sha256').update(contentHash);
+		const { comparisonHash = '', readFile } = document;
+		if (!readFile || !comparisonHash.startsWith(MARKS.content)) return true;
+		const begun = createHash('sha256').update(comparisonHash);
 		try {
-			// Content in a buffer comes without `digest`, and is hashed here. Otherwise, `digest` is a copy of `begun` that
+			// Content in a buffer comes without `hasher`, and is hashed here. Otherwise, `hasher` is a copy of `begun` that
 			// already has the content.
-			const { content, digest = begun } = await file(begun);
-			if (Buffer.isBuffer(content)) digest.update(content);
-			document.contentHash = MARKS.content + digest.digest('binary');
+			const { content, hasher = begun } = await readFile(begun);
+			if (Buffer.isBuffer(content)) hasher.update(content);
+			document.comparisonHash = MARKS.content + hasher.digest('binary');
 			return true;
 		} catch (error) {
 			this.outcomes.handleFact({ outcome: 'unreadable', document, error });

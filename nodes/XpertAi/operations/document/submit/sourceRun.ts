@@ -1,4 +1,4 @@
-import type { Documents } from '../../../ingest/readyDocuments';
+import type { DocumentGroups } from '../../../ingest/readyDocuments';
 import { Folders } from '../../../ingest/folders';
 import { JOURNAL_BYTES, SourceMemory } from '../../../ingest/memory';
 import { Processing } from '../../../ingest/processing';
@@ -18,7 +18,7 @@ import type { Submission } from './submission';
 import { asHint } from './textHelpers';
 
 /** Number of documents in the first batch. A small batch is processed soon, and shows early if all documents fail. */
-const FIRST_BATCH = 10;
+const FIRST_BATCH_SIZE = 10;
 
 const NOTHING_REMEMBERED =
 	'Nothing of this source is remembered, so nothing is left out. Check "Knowledgebase": one that does not exist looks the same here. If it was sent before, also check "Source Name" and "Shard"; "Send Everything" remembers nothing.';
@@ -81,20 +81,20 @@ export class SourceRun {
 	/** Uploads and stores the documents of this source, and starts their processing. */
 	async store(): Promise<void> {
 		const { reader, submission } = this;
-		if (!submission.canSend) return await this.send(reader.documents());
+		if (!submission.canSend) return await this.send(reader.readQueuedDocuments());
 		const mode = submission.settings.remembers ? 'to send' : 'if kept';
 		const memory = await this.newMemory().open(mode);
-		if (!memory.isKept) return await this.send(reader.documents());
+		if (!memory.isKept) return await this.send(reader.readQueuedDocuments());
 		this.memory = memory;
-		if (memory.holder) return await this.yieldTo(memory.holder);
-		await this.send(this.newComparison(memory).documentsToSend());
+		if (memory.holder) return await this.reportNoneSent(memory.holder);
+		await this.send(this.startComparison(memory).documentsToSend());
 	}
 
 	/**
 	 * Uploads the files of documents, stores the documents in batches, and starts their processing. Storing and uploads
 	 * have an `OutageBudget` each.
 	 */
-	private async send(documents: Documents<DocumentReport>): Promise<void> {
+	private async send(documents: DocumentGroups<DocumentReport>): Promise<void> {
 		const { knowledgebaseId, memory, memoryRoutes, outcomes, processing, submission } = this;
 		const { first, settings, circuitBreaker } = submission;
 		const storer = new Storer({
@@ -113,7 +113,7 @@ export class SourceRun {
 			}),
 			batchLimits: {
 				...settings.batchLimits,
-				firstCount: FIRST_BATCH,
+				firstCount: FIRST_BATCH_SIZE,
 				reservedBytes: memory && JOURNAL_BYTES,
 			},
 			folders: new Folders(knowledgebaseId, memoryRoutes),
@@ -171,7 +171,7 @@ export class SourceRun {
 			// The other run may still be writing the parts of the memory that seem lost.
 			memory.failures.lost = undefined;
 		}
-		for await (const { document, plan } of this.newComparison(memory).plans()) {
+		for await (const { document, plan } of this.startComparison(memory).plans()) {
 			const { id, report } = document;
 			submission.add({ outcome: 'planned', plan, report, id });
 			contents.release(id, report);
@@ -184,10 +184,10 @@ export class SourceRun {
 			this.submission.addFailedItem(item, documentsError(item, failure));
 	}
 
-	private newComparison(memory: SourceMemory): SourceComparison {
+	private startComparison(memory: SourceMemory): SourceComparison {
 		const { knowledgebaseId, memoryRoutes, outcomes, reader, source, submission } = this;
 		const { sourceName } = source;
-		const place = { knowledgebaseId, sourceName, memory, memoryRoutes };
+		const place = { knowledgebaseId, sourceName, memory, statusRoutes: memoryRoutes };
 		this.comparison = new SourceComparison({ submission, reader, outcomes, ...place });
 		return this.comparison;
 	}
@@ -209,14 +209,14 @@ export class SourceRun {
 	}
 
 	/** Reports all documents as not sent, because another run of this source is active. */
-	private async yieldTo({ by, since }: NonNullable<SourceMemory['holder']>): Promise<void> {
+	private async reportNoneSent({ by, since }: NonNullable<SourceMemory['holder']>): Promise<void> {
 		const { item, reader, submission } = this;
 		const error = item.operationError(
 			`Nothing was sent: another run of this source is at work, ${by}, since ${since}`,
 			`Run it again when that one has ended, or a minute after it crashed. Runs that bring other documents need another name in "${item.labelOf('sourceName')}".`,
 		);
 		submission.addSourceError(error);
-		for await (const group of reader.documents())
+		for await (const group of reader.readQueuedDocuments())
 			for (const document of group)
 				submission.add({ outcome: 'notSent', document, reason: OTHER_RUN_SENDS });
 	}

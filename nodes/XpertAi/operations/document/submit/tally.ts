@@ -5,14 +5,14 @@ import type { ItemError } from '../../../execution/apiError';
 import { itemJson } from '../../../execution/outputs';
 import type { DocumentFact } from '../../../ingest/facts';
 import type { ReadyDocument } from '../../../ingest/readyDocuments';
-import { unfindableReason, type LastState, lastStateOf } from '../../../ingest/statuses';
+import { unfindableReason, type LastProcessingState, lastStateOf } from '../../../ingest/statuses';
 import type { Failure } from '../../../transport/failure';
 import { affectsAll, documentsError, withPlainReason } from './documentErrors';
 import {
 	type DocumentReport,
 	type OutcomeName,
-	OUTCOMES,
-	PLANS,
+	OUTCOME_WORDS,
+	PLAN_WORDS,
 	type SubmitFact,
 } from './outcomes';
 import type { SubmitSettings } from './settings';
@@ -21,9 +21,9 @@ import type { InputDocument } from './sources/inputDocument';
 /** Makes an empty tally for the reports of a run. */
 export const newTally = () => ({
 	/** Number of documents, in total and by outcome. */
-	counts: { documents: 0, ...mapValues(OUTCOMES, () => 0) },
+	counts: { documents: 0, ...mapValues(OUTCOME_WORDS, () => 0) },
 	/** Number of documents by planned action, such as `changed`. */
-	plans: mapValues(PLANS, () => 0),
+	plans: mapValues(PLAN_WORDS, () => 0),
 	requests: { attempts: 0, batches: 0, retries: 0 },
 	/** Documents that failed to be read, stored or processed, with the reason. At most MAX_FAILED_LISTED. */
 	failed: [] as Array<
@@ -172,7 +172,7 @@ export function addFact(
 				requests[name] += fact.counts[name];
 			return undefined;
 		case 'processed':
-			addProcessed(tally, fact.id, fact.lastState, fact.report);
+			addProcessed(tally, fact.id, fact.lastProcessingState, fact.report);
 			return undefined;
 		case 'replaced':
 			addReplaced(tally, fact.report);
@@ -224,16 +224,16 @@ function addOutcome(
 	switch (fact.outcome) {
 		case 'stored': {
 			const stored = itemJson(fact.record);
-			report.record = settings.simplify ? { id: stored.id, name: stored.name } : stored;
-			report.sent = pick(fact, 'status', 'attempts', 'batch');
+			report.storedRecord = settings.simplify ? { id: stored.id, name: stored.name } : stored;
+			report.sendInfo = pick(fact, 'status', 'attempts', 'batch');
 			return undefined;
 		}
 		case 'unchanged':
-			report.lastState = fact.status && lastStateOf(fact.status);
+			report.lastProcessingState = fact.status && lastStateOf(fact.status);
 			return undefined;
 		default:
 			if (fact.failure) return addRequestFailure(tally, fact);
-			report.reason = fact.reason;
+			report.notSentReason = fact.reason;
 			return undefined;
 	}
 }
@@ -245,7 +245,7 @@ function addRequestFailure(
 ): DocumentReport {
 	const { isUploaded, report, record } = document;
 	const failure = withPlainReason(document, given);
-	report.sent = { status: failure.status, attempts, batch };
+	report.sendInfo = { status: failure.status, attempts, batch };
 	// Only a file ID that the user gave can be wrong.
 	const fileId = isUploaded ? undefined : record.storageFileId;
 	report.affectsAll = affectsAll(failure, fileId);
@@ -256,10 +256,15 @@ function addRequestFailure(
 type FailedRequest = Extract<DocumentFact<DocumentReport>, { failure: Failure }>;
 
 /** Adds the processing state of a stored document to the tally. */
-function addProcessed(tally: Tally, id: string, end: LastState, report?: DocumentReport): void {
+function addProcessed(
+	tally: Tally,
+	id: string,
+	end: LastProcessingState,
+	report?: DocumentReport,
+): void {
 	if (end.state === 'finish' && (!report || report.outcome === 'stored'))
 		moveCount(tally, 'stored', 'found', report);
-	if (report && isOnServer(report.outcome)) report.lastState = end;
+	if (report && isOnServer(report.outcome)) report.lastProcessingState = end;
 	const reason = unfindableReason(end);
 	if (reason === undefined) return;
 	tally.processingFailed += 1;
@@ -273,7 +278,7 @@ function addProcessed(tally: Tally, id: string, end: LastState, report?: Documen
  */
 function addFailure(tally: Tally, report: DocumentReport, error: ItemError): DocumentReport {
 	report.error = error;
-	const status = report.sent?.status;
+	const status = report.sendInfo?.status;
 	addToFailed(tally, {
 		...pick(report, 'name', 'outcome', 'key', 'id'),
 		reason: error.message,

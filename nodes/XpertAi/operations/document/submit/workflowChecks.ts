@@ -2,7 +2,7 @@ import { isFilled } from '../../../execution/givenValues';
 import { shownValue } from '../../../execution/issueText';
 import type { Item } from '../../../execution/item';
 import { isInLoop } from '../../../execution/n8nExecution';
-import { differsIn, linkedNodes, sourceDifference } from './linkedNodes';
+import { differsIn, linkedNodes, sourceDifferenceText } from './linkedNodes';
 import { otherMirrorText } from './otherMirror';
 import type { SubmitSettings } from './settings';
 
@@ -61,7 +61,7 @@ function throwIfBehindFindChanges(item: Item): void {
  */
 export function adjustedToLinkedNodes(item: Item, settings: SubmitSettings): SubmitSettings {
 	const difference =
-		sourceDifference(item) ?? (settings.mirrors ? otherMirrorText(item) : undefined);
+		sourceDifferenceText(item) ?? (settings.mirrors ? otherMirrorText(item) : undefined);
 	if (difference === undefined) return settings;
 	const linkedNodesHint = settings.mirrors ? `Nothing is disabled. ${difference}` : difference;
 	return { ...settings, mirrors: false, linkedNodesHint };

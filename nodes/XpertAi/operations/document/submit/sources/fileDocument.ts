@@ -38,8 +38,8 @@ export function binaryDocument(item: Item, given: NamedRecord, field: BinaryFiel
 	let reading: ReturnType<typeof readBinary> | undefined;
 	// A run may call this twice: for the hash, and for the upload. The second call gets the same result. Content that was
 	// not kept is read again while it is uploaded.
-	const read = async (digest?: Hash) =>
-		await (reading ??= readBinary(item, given, field, named, digest));
+	const read = async (hasher?: Hash) =>
+		await (reading ??= readBinary(item, given, field, named, hasher));
 	return fileDocument(item, given, named, read);
 }
 
@@ -54,7 +54,7 @@ async function readBinary(
 	given: NamedRecord,
 	field: BinaryField,
 	named: FileType,
-	digest?: Hash,
+	hasher?: Hash,
 ): Promise<FileContent & { format: FileType }> {
 	return await openWithHead(item, field, async (head, pieces) => {
 		const detected = detectFormat(head, named, field);
@@ -62,8 +62,8 @@ async function readBinary(
 		const format = typeByContent(given, named, detected.extension);
 		const opened = { item, field, pieces };
 		const read = format.isText
-			? await textContent(opened, given.mimeType ?? field.binary.mimeType, digest)
-			: await otherContent(opened, digest);
+			? await textContent(opened, given.mimeType ?? field.binary.mimeType, hasher)
+			: await otherContent(opened, hasher);
 		const { content } = read;
 		const size = Buffer.isBuffer(content) ? content.length : content.size;
 		if (size === 0) throwFileIssue(item, field, 'is empty: nothing could be found in it');
@@ -95,7 +95,7 @@ function fileDocument(
 	item: Item,
 	given: DocumentRecord,
 	named: FileType,
-	read: (digest?: Hash) => Promise<FileContent & { format: FileType }>,
+	read: (hasher?: Hash) => Promise<FileContent & { format: FileType }>,
 ): InputDocument {
 	const readyFor = ({ name, type, mimeType, isTable }: FileType) =>
 		readyRecord(item, {
@@ -107,7 +107,7 @@ function fileDocument(
 		});
 	const { hadNul: recordHadNul, ...ready } = readyFor(named);
 	const readFile = async (begun?: Hash) => {
-		const { content, digest, format, hadNul: fileHadNul } = await read(begun);
+		const { content, hasher, format, hadNul: fileHadNul } = await read(begun);
 		// The content may show another format than the name.
 		const { record } = format === named ? ready : readyFor(format);
 		const recordFields = pick(record, ['name', 'type', 'mimeType']);
@@ -116,11 +116,11 @@ function fileDocument(
 			name,
 			mimeType: format.mimeType,
 			content,
-			digest,
+			hasher,
 			// `recordHadNul` is true or unset.
 			hadNul: recordHadNul ?? fileHadNul,
 			recordFields,
 		};
 	};
-	return { ...ready, file: readFile };
+	return { ...ready, readFile: readFile };
 }

@@ -11,7 +11,7 @@ import type { DocumentRecord } from '../../../../payloads/document';
 export interface InputDocument {
 	record: DocumentRecord;
 	/** The record as JSON, from `readyRecord`. Not set in Find Changes. */
-	json?: string;
+	jsonText?: string;
 	/** The key from which `readyDocument` derives the document ID. */
 	key?: string;
 	/** A text that changes with the document. Runs compare this text instead of the content. */
@@ -26,7 +26,7 @@ export interface InputDocument {
 	 */
 	metadataRowKeys?: Record<'empty' | 'lacking' | 'filled', string[]>;
 	/** Reads the file (see `ReadyDocument.file`). The node uploads the file before it stores the document. */
-	file?: (digest?: Hash) => Promise<SourceFile>;
+	readFile?: (hasher?: Hash) => Promise<SourceFile>;
 	/** Whether the node removed U+0000 from the record. Not set if there is a file: see `SourceFile.hadNul`. */
 	hadNul?: boolean;
 	/** The columns of the item that the document does not use. Only set if "Documents From" is "Fields". */

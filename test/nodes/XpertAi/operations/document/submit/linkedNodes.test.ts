@@ -4,7 +4,7 @@ import { Item } from 'nodes/XpertAi/execution/item';
 import { submitFields } from 'nodes/XpertAi/operations/document/submit/fields';
 import {
 	findChangesNodeBefore,
-	sourceDifference,
+	sourceDifferenceText,
 } from 'nodes/XpertAi/operations/document/submit/linkedNodes';
 import type { Connection } from 'nodes/XpertAi/transport/request';
 
@@ -36,7 +36,7 @@ function itemsOf(nodes: Node[], tells = ['parents', 'children']): Item[] {
 
 /** What each node says of the others. */
 const saidIn = (nodes: Node[], tells?: string[]) =>
-	itemsOf(nodes, tells).map((item) => sourceDifference(item)?.replace(/:.*/, ''));
+	itemsOf(nodes, tells).map((item) => sourceDifferenceText(item)?.replace(/:.*/, ''));
 
 const differing = (here: string, there: string, name: string) =>
 	`"Source Name" is "${here}" here and "${there}" in "${name}"`;

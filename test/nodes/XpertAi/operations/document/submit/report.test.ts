@@ -1,7 +1,11 @@
 import { map } from 'lodash';
 import type { IDataObject } from 'n8n-workflow';
 import { serialize } from 'nodes/XpertAi/ingest/readyDocuments';
-import { unfindableReason, type LastState, lastStateOf } from 'nodes/XpertAi/ingest/statuses';
+import {
+	unfindableReason,
+	type LastProcessingState,
+	lastStateOf,
+} from 'nodes/XpertAi/ingest/statuses';
 import {
 	documentsError,
 	withPlainReason,
@@ -73,8 +77,8 @@ function runOf({
 		const facts = { kind: 'status', status: 422, reason: 'no.', requestId: 'r-1' } as const;
 		run.add({ ...place, outcome, failure: failure(facts) });
 	};
-	const processed = (end: LastState, document?: ReturnType<typeof stored>) =>
-		run.add({ outcome: 'processed', id: ID, lastState: end, report: document?.report });
+	const processed = (end: LastProcessingState, document?: ReturnType<typeof stored>) =>
+		run.add({ outcome: 'processed', id: ID, lastProcessingState: end, report: document?.report });
 	const outputs = () => outputItems(run, 1.2345);
 	const items = () => outputs().map(({ json }) => json);
 	const hints = () => hintsOf(run);
@@ -114,7 +118,7 @@ describe('the item of a document', () => {
 		expect(map(outputs(), 'pairedItem')).toEqual([{ item: 4 }, { item: 4 }]);
 	});
 
-	it.each<[LastState['state'], string | undefined, IDataObject]>([
+	it.each<[LastProcessingState['state'], string | undefined, IDataObject]>([
 		['finish', undefined, { outcome: 'found', processing: 'finish', key: KEY, batch: 2 }],
 		['running', 'half way', { outcome: 'stored', processing: 'running', processMsg: 'half way' }],
 		['error', 'no text', { error: 'The document could not be processed: no text' }],

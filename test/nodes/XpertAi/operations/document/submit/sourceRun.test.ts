@@ -124,7 +124,7 @@ describe('documents that come again in one run', () => {
 				async (records, batchSize, mode) => {
 					const documents = records.map(({ id, how, file }, at) => ({
 						record: { id, name: `${how} ${at % 3}`, ...(how === 'disabled' && { disabled: true }) },
-						...(file && { file: async () => await Promise.resolve(FILE) }),
+						...(file && { readFile: async () => await Promise.resolve(FILE) }),
 					}));
 					const nightsOf = async (output: string) => {
 						const knowledgebase = obeying();
@@ -194,17 +194,24 @@ it('documents that had no turn when the run stopped are not sent', async () => {
 });
 
 describe('documents are passed on', () => {
-	const found = (name: string) => ({ record: { name }, json: JSON.stringify({ name }), key: name });
+	const found = (name: string) => ({
+		record: { name },
+		jsonText: JSON.stringify({ name }),
+		key: name,
+	});
 	const content = Buffer.from('a');
-	const file = async () => await Promise.resolve({ name: 'a', mimeType: 'text/plain', content });
+	const readFile = async () =>
+		await Promise.resolve({ name: 'a', mimeType: 'text/plain', content });
 	const gone = async () => await Promise.reject(new Error('the file is gone'));
 
 	/** The names of the documents that are passed on together. */
-	async function groupsOf(documents: Array<ReturnType<typeof found> & { file?: typeof file }>) {
+	async function groupsOf(
+		documents: Array<ReturnType<typeof found> & { readFile?: typeof readFile }>,
+	) {
 		const { item, submission, sourceRun } = summaryOf([], {});
 		sourceRun.reader.queue.splice(0, 1, { item, documents });
 		const groups: unknown[] = [];
-		for await (const group of sourceRun.reader.documents({ isHashed: true }))
+		for await (const group of sourceRun.reader.readQueuedDocuments({ isHashed: true }))
 			groups.push(map(group, 'record.name'));
 		return { groups, rejected: submission.tally.counts.rejected };
 	}
@@ -215,12 +222,12 @@ describe('documents are passed on', () => {
 	});
 
 	it('at once if they have a file, so that its upload starts', async () => {
-		const { groups } = await groupsOf([found('a'), { ...found('b'), file }, found('c')]);
+		const { groups } = await groupsOf([found('a'), { ...found('b'), readFile }, found('c')]);
 		expect(groups).toEqual([['a', 'b'], ['c']]);
 	});
 
 	it('unless their file cannot be read, which is reported', async () => {
-		const { groups, rejected } = await groupsOf([{ ...found('a'), file: gone }, found('b')]);
+		const { groups, rejected } = await groupsOf([{ ...found('a'), readFile: gone }, found('b')]);
 		expect([groups.flat(), rejected]).toEqual([['b'], 1]);
 	});
 });
@@ -231,13 +238,13 @@ it('the signature of an address does not change what is compared, the address do
 		`https://a.example/${path}?X-Amz-Date=${at}&X-Amz-Signature=${at}`;
 	const documents = [signed('a', 1), signed('a', 2), signed('b', 2)].map((fileUrl) => ({
 		record: { fileUrl },
-		json: JSON.stringify({ fileUrl }),
+		jsonText: JSON.stringify({ fileUrl }),
 		key: 'a',
 	}));
 	sourceRun.reader.queue.splice(0, 1, { item, documents });
 	const hashes: unknown[] = [];
-	for await (const group of sourceRun.reader.documents({ isHashed: true }))
-		hashes.push(...map(group, 'contentHash'));
+	for await (const group of sourceRun.reader.readQueuedDocuments({ isHashed: true }))
+		hashes.push(...map(group, 'comparisonHash'));
 	expect(hashes[0]).toBe(hashes[1]);
 	expect(hashes[2]).not.toBe(hashes[1]);
 });

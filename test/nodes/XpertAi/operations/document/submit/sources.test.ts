@@ -335,7 +335,7 @@ interface Case {
 	/** What is in its binary field. */
 	file?: Buffer | string;
 	/** Its documents, with the text of those that have a file. */
-	brings: Array<Omit<InputDocument, 'file'> & { text?: string }>;
+	brings: Array<Omit<InputDocument, 'readFile'> & { text?: string }>;
 }
 
 const BINARY = { mimeType: 'text/markdown', fileName: 'a.md', directory: '/manuals' };
@@ -438,7 +438,7 @@ async function reading(source: string, { parameters, input, file = '' }: Omit<Ca
 	for await (const group of Array.isArray(documents) ? [documents] : documents)
 		for (const document of group) {
 			if (document instanceof Error) throw document;
-			const { file: open, ...rest } = document;
+			const { readFile: open, ...rest } = document;
 			const { content, recordFields, hadNul } = (await open?.()) ?? {};
 			found.push({
 				hadNul,
@@ -459,7 +459,7 @@ it.each([2 ** 18, 2 ** 18 + 1])('a text file of %i bytes is uploaded whole', asy
 		{ fields: submitFields, methods },
 	);
 	const [found] = readDocuments(item) as InputDocument[];
-	const { content = Buffer.alloc(0) } = (await found?.file?.()) ?? {};
+	const { content = Buffer.alloc(0) } = (await found?.readFile?.()) ?? {};
 	const pieces: Uint8Array[] = [];
 	for await (const piece of Buffer.isBuffer(content) ? [content] : content.open())
 		pieces.push(piece);

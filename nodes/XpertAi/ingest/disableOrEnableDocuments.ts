@@ -23,7 +23,7 @@ interface SwitchOptions {
  * @param ids IDs of documents on the server. For an unknown ID, the server would create an empty document.
  * @returns the failure that ended the work early, if any; `undefined` if the execution was stopped
  */
-export async function switchDocuments(
+export async function disableOrEnableDocuments(
 	ids: string[],
 	{ disabled, beforeChange, routes, fieldsOf, onSwitched }: SwitchOptions,
 ): Promise<Failure | undefined> {

@@ -32,7 +32,7 @@ const switching = (
 	],
 	// Imported on demand: a process that only displays the node does not need this code.
 	execute: async (execution) =>
-		await (await import('./executeSwitch')).executeSwitch(execution, state),
+		await (await import('./executeDisableOrEnable')).executeDisableOrEnable(execution, state),
 });
 
 export const disable: CodedOperation = {

@@ -9,7 +9,7 @@ import { addHints, mayContinue } from '../../execution/n8nExecution';
 import { timeoutSecondsSchema } from '../../execution/runOperation';
 import { SourceMemory } from '../../ingest/memory';
 import { fetchStatuses } from '../../ingest/statuses';
-import { switchDocuments } from '../../ingest/switchDocuments';
+import { disableOrEnableDocuments } from '../../ingest/disableOrEnableDocuments';
 import { derivedId } from '../../payloads/ids';
 import { DEFAULT_RETRY_LIMITS } from '../../transport/call';
 import type { Failure } from '../../transport/failure';
@@ -20,7 +20,7 @@ import { keyNamespace, memoryPlaceOf } from './submit/sourceIdentity';
 import { knowledgebaseRoutes } from './submit/knowledgebaseRoutes';
 import { asHint, counted } from './submit/textHelpers';
 
-const identifiedBy = z.enum(['key', 'id']);
+const documentsBySchema = z.enum(['key', 'id']);
 
 /** What the documents are to become. */
 type SwitchedState = 'disabled' | 'enabled';
@@ -33,7 +33,7 @@ type SwitchedState = 'disabled' | 'enabled';
  * @throws NodeApiError or NodeOperationError of the first failure, if "On Error" is "Stop Workflow" or the execution
  * was stopped
  */
-export async function executeSwitch(
+export async function executeDisableOrEnable(
 	{ items }: Execution,
 	state: SwitchedState,
 ): Promise<INodeExecutionData[]> {
@@ -58,19 +58,19 @@ export async function executeSwitch(
 		JSON.stringify([knowledgebaseId, sourceName]),
 	);
 	for (const group of Object.values(groups)) {
-		const { outcomes, failure } = await switchGroup(first, group, state);
+		const { outcomes, failure } = await disableOrEnableGroup(first, group, state);
 		for (const { item, id, key } of group) {
 			const outcome = outcomes.get(id.toLowerCase());
 			if (outcome) output.push(item.output({ ...(key && { key }), id, ...outcome }));
 			else if (failure) fail(item, documentsError(item, failure));
 		}
 	}
-	addHints(first.context, compact([noneHint(map(output, 'json'))]));
+	addHints(first.context, compact([noneOnServerHint(map(output, 'json'))]));
 	return sortBy(output, 'pairedItem.item');
 }
 
 /** A hint if the server has none of the documents, unless another hint says that the source does not know them. */
-function noneHint(outcomes: IDataObject[]): string | undefined {
+function noneOnServerHint(outcomes: IDataObject[]): string | undefined {
 	const areMissing = outcomes.length > 0 && every(outcomes, { outcome: 'missing' });
 	if (!areMissing || some(outcomes, { known: false })) return undefined;
 	const fields = some(outcomes, 'key')
@@ -83,7 +83,7 @@ function noneHint(outcomes: IDataObject[]): string | undefined {
 function requestedDocuments(item: Item) {
 	const knowledgebaseId = item.filledText('knowledgebaseId');
 	const { sourceName } = sourceNameAndShard(item);
-	const isByKey = item.setting('documentsBy', identifiedBy) === 'key';
+	const isByKey = item.setting('documentsBy', documentsBySchema) === 'key';
 	const key = isByKey ? keyOf(item, 'documentKey') : undefined;
 	const idNamespace = keyNamespace(knowledgebaseId, sourceName);
 	const ids = key ? [derivedId(idNamespace, key)] : item.ids('documentIds');
@@ -101,7 +101,7 @@ type Outcomes = Map<string, IDataObject>;
  * @param first the item whose connection and timeout apply to all documents
  * @returns `failure` says why some documents have no outcome
  */
-async function switchGroup(
+async function disableOrEnableGroup(
 	first: Item,
 	documents: RequestedDocument[],
 	state: SwitchedState,
@@ -129,7 +129,7 @@ async function switchGroup(
 	for (const id of missing) addOutcome(id, 'missing');
 	const keys = new Map(documents.map(({ id, key }) => [id.toLowerCase(), key]));
 	const names = await memory?.names.of(present);
-	const failure = await switchDocuments(present, {
+	const failure = await disableOrEnableDocuments(present, {
 		disabled: isDisabling,
 		routes,
 		// Sends the name, because the server clears omitted fields. Without a remembered name, the key is the name.

@@ -80,7 +80,7 @@ async function tooManyAdvice(
 }
 
 /** The name of the parameter for the keys of documents. */
-const keyFieldOf = ({ node }: Item) =>
+const keyParameterOf = ({ node }: Item) =>
 	node.parameters.documentKeyField ? 'documentKeyField' : 'documentKey';
 
 /**
@@ -101,7 +101,7 @@ async function otherKeysText(
 	const both = [...(keysBefore ?? [])].filter(([name]) => keysNow?.has(name));
 	const [[name, before] = []] = both;
 	if (name === undefined || both.length * 2 <= compared.length) return undefined;
-	return `${shownValue(name)} is missing under the key ${shownValue(before)}, and came under ${shownValue(keysNow?.get(name))}. Where keys are made otherwise than in an earlier run, documents are stored twice: correct "${first.labelOf(keyFieldOf(first))}" if it is wrong now.`;
+	return `${shownValue(name)} is missing under the key ${shownValue(before)}, and came under ${shownValue(keysNow?.get(name))}. Where keys are made otherwise than in an earlier run, documents are stored twice: correct "${first.labelOf(keyParameterOf(first))}" if it is wrong now.`;
 }
 
 /** Returns the keys of documents by name, without the names that several documents have. */
@@ -147,7 +147,7 @@ export async function reportOtherKeys(
 	const { first, settings } = submission;
 	const known = counted(memory.knownCountBefore, 'known document');
 	const finding = `none of ${known} is in this run, whose keys differ from those before`;
-	const field = keyFieldOf(first);
+	const field = keyParameterOf(first);
 	const look = isFilled(first.node, field)
 		? `Compare "${first.labelOf(field)}" here, and in the other node of this source if there is one`
 		: `"${first.labelOf(field)}" is empty, so names, paths, addresses or own IDs are the keys: compare them`;
