@@ -20,7 +20,7 @@ export interface Reading<One extends Change> extends Page<One> {
 	/** The reading is complete up to this time (exclusive). */
 	upTo: number;
 	/** The error that stopped the reading. */
-	failure?: unknown;
+	readError?: unknown;
 }
 
 export const changeKey = ({ id, at }: Pick<Change, 'id' | 'at'>): string => `${id} ${at}`;
@@ -38,7 +38,7 @@ export type FetchChanges<One extends Change> = (query: ChangesQuery) => Promise<
 
 /**
  * Reads changes page by page, oldest first. Each page starts at a timestamp. An offset would be wrong if the list
- * changes between two requests. Returns an error as `failure`.
+ * changes between two requests. Returns an error as `readError`.
  *
  * @param from the earliest time of the changes, in milliseconds since the epoch
  * @param isEnough returns true to end the reading; has no effect after a page that does not go beyond its start time
@@ -72,8 +72,8 @@ export async function readChanges<One extends Change>(
 			if (isLastPage || (isEnough(read) && newest > since)) return read;
 			sameTime = times.filter((at) => at === newest).length;
 		}
-	} catch (failure) {
-		return { ...read, failure };
+	} catch (readError) {
+		return { ...read, readError };
 	}
 }
 

@@ -7,7 +7,7 @@ import { apiError, callOrThrow } from '../XpertAi/execution/apiError';
 import { conversationRecord } from '../XpertAi/payloads/bodies';
 import { isJsonObject } from '../XpertAi/payloads/json';
 import { lenientText } from '../XpertAi/payloads/schemas';
-import { waitingTasksIn, waitsForPerson } from '../XpertAi/threads/tasks';
+import { waitingTaskFacts, waitsForPerson } from '../XpertAi/threads/tasks';
 import type { Failure } from '../XpertAi/transport/failure';
 import type { Send } from '../XpertAi/transport/request';
 import { type FetchChanges, validTimes } from './changes';
@@ -20,7 +20,7 @@ import type { ConversationEvent } from './fields';
 const conversationChange = conversationRecord
 	.extend({ title: lenientText, xpertId: lenientText, updatedAt: lenientText })
 	.transform(({ id = '', operation, error, updatedAt = '', xpertId, ...known }) => {
-		const open = { ...waitingTasksIn(operation?.tasks), error };
+		const open = { ...waitingTaskFacts(operation?.tasks), error };
 		return {
 			...known,
 			...open,
@@ -35,14 +35,14 @@ const conversationChange = conversationRecord
 /** A change of a conversation, with the record from the server. */
 export type ConversationChange = z.infer<typeof conversationChange> & { record: IDataObject };
 
-const record = z.custom<IDataObject>(isJsonObject);
+const recordSchema = z.custom<IDataObject>(isJsonObject);
 
 /**
  * The schema of the answer to a search for conversations (E5). A missing `total` means that the answer comes from
  * another API.
  */
 const searchAnswer = z
-	.object({ items: z.array(record.catch({})), total: z.number() })
+	.object({ items: z.array(recordSchema.catch({})), total: z.number() })
 	.transform(({ items }) => items.map((one) => ({ ...conversationChange.parse(one), record: one })))
 	// Another API may answer with other `items`. So a list that is not empty must have an item with an ID and a time.
 	.refine(
@@ -82,7 +82,7 @@ export function changesFetcher(
 /**
  * Returns the event of a conversation. Returns undefined during a run, before the first run, and for an unknown status.
  * The status `interrupted` does not show whether the last run waits or was cancelled. If only leftover tasks of another
- * run remain (see `waitingTasksIn`), the last run has answered.
+ * run remain (see `waitingTaskFacts`), the last run has answered.
  */
 function eventOfStatus(status: unknown, open: OpenTasks): ConversationEvent | undefined {
 	if (status === 'idle') return 'answered';
@@ -93,4 +93,4 @@ function eventOfStatus(status: unknown, open: OpenTasks): ConversationEvent | un
 }
 
 /** The open tasks of a conversation, and the error text of the last run. */
-type OpenTasks = ReturnType<typeof waitingTasksIn> & { error?: string };
+type OpenTasks = ReturnType<typeof waitingTaskFacts> & { error?: string };

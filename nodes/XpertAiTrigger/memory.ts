@@ -42,7 +42,7 @@ export interface Memory {
 }
 
 /** A time that a request can hold. A corrupt time becomes undefined. */
-const time = z
+const storedTimeSchema = z
 	.number()
 	.transform((ms) => clamp(ms, 0, Date.UTC(9999, 0)))
 	.optional()
@@ -51,8 +51,8 @@ const time = z
 /** The schema of a stored memory. Accepts corrupt parts, except `watched`. */
 const storedMemorySchema = z.object({
 	watched: z.string(),
-	since: time,
-	again: time,
+	since: storedTimeSchema,
+	again: storedTimeSchema,
 	known: z.array(knownSchema.nullable().catch(null)).catch([]),
 });
 
@@ -156,10 +156,10 @@ async function fetchStartTime(fetchChanges: FetchChanges<Change>) {
  *
  * @throws if a request fails
  */
-export async function readFirstMemory(fetchChanges: FetchChanges<Change>, watched: string) {
+export async function createFirstMemory(fetchChanges: FetchChanges<Change>, watched: string) {
 	const { start } = await fetchStartTime(fetchChanges);
-	const { upTo, changes, failure } = await readChanges(fetchChanges, start);
-	if (failure !== undefined) throw failure;
+	const { upTo, changes, readError } = await readChanges(fetchChanges, start);
+	if (readError !== undefined) throw readError;
 	// The comparison is false for invalid times (NaN), which the memory cannot store.
 	const known = changes.filter(({ at }) => at >= start).map(toKnown);
 	return { watched, since: upTo, again: start, known };

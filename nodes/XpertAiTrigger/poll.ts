@@ -14,7 +14,7 @@ import {
 	type Memory,
 	unhandledChanges,
 	nextMemory,
-	readFirstMemory,
+	createFirstMemory,
 	readMemory,
 	triesOf,
 } from './memory';
@@ -65,7 +65,7 @@ async function pollContext(context: IPollFunctions) {
 
 type PollContext = Awaited<ReturnType<typeof pollContext>>;
 
-/** The parameters of `pollSince`. Only tests set `pageSize`. */
+/** The parameters of `pollWithMemory`. Only tests set `pageSize`. */
 type Polling = Omit<PollContext, 'context'> & { pageSize?: number };
 
 /**
@@ -81,8 +81,8 @@ export async function poll(context: IPollFunctions): Promise<INodeExecutionData[
 	if (context.getMode() === 'manual') return [[{ json: await newestItem(polling) }]];
 	const { watched, stored, fetchChanges } = polling;
 	const memory = readMemory(stored, watched);
-	if (memory) return await pollSince(memory, polling);
-	Object.assign(stored, await readFirstMemory(fetchChanges, watched));
+	if (memory) return await pollWithMemory(memory, polling);
+	Object.assign(stored, await createFirstMemory(fetchChanges, watched));
 	return null;
 }
 
@@ -102,17 +102,17 @@ const isSameId = (a?: string, b?: string) => a?.toLowerCase() === b?.toLowerCase
  * @returns the items of new changes; null if there are none
  * @throws NodeApiError if a request failed and the poll made no progress
  */
-export async function pollSince(
+export async function pollWithMemory(
 	memory: Memory,
 	polling: Polling,
 ): Promise<INodeExecutionData[][] | null> {
 	const { fetchChanges, settings, stored, watched } = polling;
 	const found = await findChanges(memory, polling);
-	const { changes, failure } = found;
-	const corrected = failure === undefined && (await correctMemory(fetchChanges, memory, found));
+	const { changes, readError } = found;
+	const corrected = readError === undefined && (await correctMemory(fetchChanges, memory, found));
 	if (corrected) {
 		Object.assign(stored, corrected);
-		return await pollSince(corrected, polling);
+		return await pollWithMemory(corrected, polling);
 	}
 	const selected = wantedChanges(changes, settings);
 	const wanted = unhandledChanges(memory, selected);
@@ -133,7 +133,7 @@ export async function pollSince(
 	if (items.length > 0) return [items];
 	// A poll with progress must not throw: some versions of n8n would drop the stored data.
 	const hasProgressed = newDone.length + postponed.length > 0 || next.since > latest.since;
-	if (failure !== undefined && !hasProgressed) throw failure;
+	if (readError !== undefined && !hasProgressed) throw readError;
 	return null;
 }
 

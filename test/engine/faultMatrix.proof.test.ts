@@ -33,9 +33,9 @@ beforeAll(async () => {
 	const shared = 'nodes/XpertAi/operations/shared/fields.js';
 	const uploads = builtModule<Record<'UPLOAD_TIMEOUT_SECONDS', number>>(shared);
 	const all = 'nodes/XpertAi/execution/fieldBuilders.js';
-	const fields = builtModule<Record<'TIMEOUT_SECONDS', number>>(all);
+	const fields = builtModule<Record<'DEFAULT_TIMEOUT_SECONDS', number>>(all);
 	jest.replaceProperty(uploads, 'UPLOAD_TIMEOUT_SECONDS', TIMEOUT_SECONDS);
-	jest.replaceProperty(fields, 'TIMEOUT_SECONDS', TIMEOUT_SECONDS);
+	jest.replaceProperty(fields, 'DEFAULT_TIMEOUT_SECONDS', TIMEOUT_SECONDS);
 });
 afterAll(async () => {
 	jest.restoreAllMocks();

@@ -1,8 +1,9 @@
 import { range } from 'lodash';
 import type { INodeParameters, INodeProperties } from 'n8n-workflow';
 
-import { runOptions } from 'nodes/XpertAi/operations/thread/run/options';
+import { runOptionsField } from 'nodes/XpertAi/operations/thread/run/options';
 import { ECHO_ASSISTANT_ID, type FaultRule, INTERRUPTING_INPUT, SAYING_ASSISTANT } from 'sandbox';
+
 import { clock } from './support/clock';
 import { byId } from './support/locators';
 import { ID } from './support/records';
@@ -64,7 +65,7 @@ const showsNothing = (thread: string, status: string | null = null): FaultRule =
 };
 
 it('one request is not offered together with what cancels a run, which it cannot', () => {
-	const hidden = (runOptions.options as INodeProperties[]).filter(
+	const hidden = (runOptionsField.options as INodeProperties[]).filter(
 		({ displayOptions }) => displayOptions?.hide?.['/tuning.inOneRequest'],
 	);
 	expect(hidden.map(({ name }) => name)).toEqual(['whenGivenUp']);

@@ -7,7 +7,7 @@ import type {
 	NodePropertyTypes,
 } from 'n8n-workflow';
 
-import { exactJson } from '../payloads/json';
+import { parseExactJson } from '../payloads/json';
 
 export type FieldValues = Record<string, unknown>;
 
@@ -25,7 +25,7 @@ export const splitList = (text: string, separator: string | RegExp = ','): strin
 /** Returns the values of a JSON array of plain values, without null; undefined for any other text. */
 function listIn(text: string): unknown[] | undefined {
 	if (!text.trim().startsWith('[')) return undefined;
-	const list: unknown = attempt(() => exactJson(text));
+	const list: unknown = attempt(() => parseExactJson(text));
 	const values = Array.isArray(list) ? reject(list as unknown[], isNil) : undefined;
 	return values?.some(isObject) ? undefined : values;
 }

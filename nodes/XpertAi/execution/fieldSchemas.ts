@@ -8,9 +8,9 @@ import {
 import { z, type ZodTypeAny } from 'zod';
 
 import { isJsonObject, jsonValueSchema } from '../payloads/json';
-import { isoText } from '../payloads/dates';
+import { dateAsIsoText } from '../payloads/dates';
 import { hasLostDigits } from '../payloads/identity';
-import { missingValueTextIn } from '../payloads/missingValues';
+import { missingValueOfWholeText } from '../payloads/missingValues';
 import { EVERY_UUID, isUuid, UUID_ISSUE } from '../payloads/ids';
 import { LONE_SURROGATE_ISSUE } from '../payloads/loneSurrogates';
 import { ConvertingSchema } from '../payloads/schemas';
@@ -20,7 +20,7 @@ import { isBlank, isTextWithLoneSurrogate, isNothing } from './givenValues';
 /** Converts a value to the type of its field. If the value cannot be converted, returns it unchanged. */
 export function convertToType(type: 'string' | 'number' | 'boolean', raw: unknown): unknown {
 	if (type === 'string') {
-		const text = isoText(raw);
+		const text = dateAsIsoText(raw);
 		return typeof text === 'number' || typeof text === 'boolean' ? String(text) : text;
 	}
 	if (typeof raw !== 'string' || raw.trim() === '') return raw;
@@ -195,7 +195,7 @@ function isId(id: string, name?: string): boolean {
 	if (isUuid(id) || name !== THREAD_ID_FIELD) return isUuid(id);
 	return (
 		!isTextWithLoneSurrogate(id) &&
-		missingValueTextIn(id) === undefined &&
+		missingValueOfWholeText(id) === undefined &&
 		!/^\.\.?$/.test(id) &&
 		!isAddress(id)
 	);

@@ -4,7 +4,7 @@ import { isExpression } from 'n8n-workflow';
 import { jsonValueSchema } from '../payloads/json';
 import { hasLostDigits, type IdentityOptions, MissingPart } from '../payloads/identity';
 import { canonicalKey, conversationKeyIssue, keyIssue } from '../payloads/keys';
-import { missingValueTextIn } from '../payloads/missingValues';
+import { missingValueOfWholeText } from '../payloads/missingValues';
 import { partsOf } from '../payloads/template';
 import {
 	evaluateByPartsAndShare,
@@ -121,7 +121,7 @@ export function checkedKey(
 }
 
 /** Each part of a name needs a visible character: all tenants without a name would share the source `tenant-`. */
-const SOURCE_NAME_OPTIONS: KeyOptions = { everyPart: true };
+const SOURCE_NAME_OPTIONS: KeyOptions = { needsEveryPart: true };
 
 /** Returns the source name and the shard of an item. Each is `''` if the user left it empty, or cannot fill it in. */
 export const sourceNameAndShard = (item: ItemReader) => ({
@@ -139,7 +139,7 @@ export const sourceNameAndShard = (item: ItemReader) => ({
 export function conversationKeyOf(item: ItemReader): string {
 	const readsSession = /\bsessionId\b/.test(String(givenFor(item.node, 'conversationKey')));
 	const issueAddition = readsSession && isTool(item.place.context) ? NO_CHAT_IN_TEST : '';
-	return keyOf(item, 'conversationKey', { everyPart: true, isShared: true, issueAddition });
+	return keyOf(item, 'conversationKey', { needsEveryPart: true, isShared: true, issueAddition });
 }
 
 /** The output of a tool shows only the message of an error, so this is no advice. */
@@ -153,16 +153,16 @@ const NO_CHAT_IN_TEST =
  * would also select other records. A lone `$fromAI` may be blank, because the model of an agent may leave out the value.
  * Skips an expression that reads a sibling (see `readsSibling`).
  *
- * @param options `everyPart`: whether each of several parts needs a visible character. A lone part needs one.
+ * @param options `needsEveryPart`: whether each of several parts needs a visible character. A lone part needs one.
  */
 export function throwIfPartMissing(item: ItemReader, name: string, options: IdentityOptions): void {
 	const given = givenFor(item.node, name);
 	if (!isExpression(given) || !isFilled(item.node, name) || readsSibling(given)) return;
 	const parts = partsOf(templateParserOf(item.node)(given));
-	const everyPart = options.everyPart === true || parts.length <= 1;
+	const needsEveryPart = options.needsEveryPart === true || parts.length <= 1;
 	const value = evaluateByPartsAndShare(item.place, given, name, name, {
 		takesObjects: true,
-		everyPart,
+		needsEveryPart,
 	});
 	if (!(value instanceof MissingPart)) return;
 	if (value.isAlone && /^\$fromAI\b/i.test(value.code) && isBlank(value.gave)) return;
@@ -182,7 +182,7 @@ const OTHERS_ADVICE =
 export function asVersion(value: unknown): string | undefined {
 	const text = typeof value === 'boolean' ? undefined : convertToType('string', value);
 	if (typeof text !== 'string' || text.trim() === '') return undefined;
-	return missingValueTextIn(text.trim()) === undefined ? text.trim() : undefined;
+	return missingValueOfWholeText(text.trim()) === undefined ? text.trim() : undefined;
 }
 
 /**

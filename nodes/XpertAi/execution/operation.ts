@@ -131,7 +131,7 @@ interface Declaration extends OperationInfo {
 	/** The constant body of a PUT request that only reads. */
 	fixedBody?: IDataObject;
 	/**
-	 * Converts the answer to the JSON of the output items. Default: `deletedItem` for DELETE, otherwise `answerItems`.
+	 * Converts the answer to the JSON of the output items. Default: `deletionOutput` for DELETE, otherwise `answerItems`.
 	 *
 	 * @param asked the request body, or the path values of a request without a body; undefined if the answer comes from
 	 * `precheck`

@@ -6,7 +6,7 @@ import { type KnowledgebaseRoutes, documentListAnswer } from './routes';
 /** Maximum number of documents to disable or enable in one request. */
 const SWITCHED_PER_REQUEST = 100;
 
-interface SwitchOptions {
+interface DisableOrEnableOptions {
 	disabled: boolean;
 	/** Called before each batch. Returns a failure if the batch must not be changed. */
 	beforeChange?: (ids: string[]) => Promise<Failure | undefined>;
@@ -14,7 +14,7 @@ interface SwitchOptions {
 	/** Returns the fields to send with an ID, e.g. the name of the document. The server clears omitted fields. */
 	fieldsOf: (id: string) => object;
 	/** Called for each document that was disabled or enabled. */
-	onSwitched: (id: string) => void;
+	onChanged: (id: string) => void;
 }
 
 /**
@@ -25,7 +25,7 @@ interface SwitchOptions {
  */
 export async function disableOrEnableDocuments(
 	ids: string[],
-	{ disabled, beforeChange, routes, fieldsOf, onSwitched }: SwitchOptions,
+	{ disabled, beforeChange, routes, fieldsOf, onChanged }: DisableOrEnableOptions,
 ): Promise<Failure | undefined> {
 	for (const batch of chunk(ids, SWITCHED_PER_REQUEST)) {
 		if (routes.signal?.aborted) return undefined;
@@ -35,7 +35,7 @@ export async function disableOrEnableDocuments(
 		const schema = documentListAnswer(batch);
 		const outcome = await routes.send({ method: 'POST', path: routes.storePath, body, schema });
 		if (!outcome.ok) return outcome.failure;
-		for (const id of batch) onSwitched(id);
+		for (const id of batch) onChanged(id);
 	}
 	return undefined;
 }

@@ -1,6 +1,6 @@
 import { chunk, sumBy } from 'lodash';
 
-import { exactJson } from '../payloads/json';
+import { parseExactJson } from '../payloads/json';
 
 /**
  * A record in a file.
@@ -84,7 +84,7 @@ const LINE_TOO_LONG = 'is longer than 32 MB, so nothing after it was read';
 function parseLine({ number, text }: Line): FileRecord {
 	const positionText = `Line ${number} of the file`;
 	try {
-		return { positionText, value: exactJson(text) };
+		return { positionText, value: parseExactJson(text) };
 	} catch {
 		// `nonBlankLines` has cut a line of this length.
 		const isCut = text.length > MAX_VALUE_LENGTH;
@@ -111,7 +111,7 @@ function areJsonLines(lines: Line[]): boolean {
 function* recordsInWholeFile(lines: Line[]): Generator<FileRecord> {
 	let json: unknown;
 	try {
-		json = exactJson(lines.map(({ text }) => text).join('\n'));
+		json = parseExactJson(lines.map(({ text }) => text).join('\n'));
 	} catch (error) {
 		if (areJsonLines(lines)) return yield* lines.map(parseLine);
 		const { message } = error as SyntaxError;

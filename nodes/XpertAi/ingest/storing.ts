@@ -197,7 +197,7 @@ export class Storer<Report> {
 		const isOverload = (failure: Failure, attempts: number) =>
 			batch.length > 1 && attempts >= TRIES_BEFORE_HALVING && mayBeOverload(failure, body);
 		const request = { method: 'POST', repeatable: true, path, body, timeoutMs, schema } as const;
-		const result = await call(client, { ...request, stopRetrying: isOverload });
+		const result = await call(client, { ...request, shouldStopRetrying: isOverload });
 		journal?.onEnded(result.ok, result.mayBeDone);
 		return {
 			result,

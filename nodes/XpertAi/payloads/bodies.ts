@@ -16,7 +16,7 @@ export const assistantFilter = openObject({
 });
 
 /** The body of a new chat session. `expires_after` is in seconds. Servers replace 0 and negative numbers with 600. */
-export const chatSession = openObject({
+export const newChatSession = openObject({
 	assistant: z.object({ id: z.string().min(1) }).optional(),
 	user: z.string().optional(),
 	expires_after: z.number().int().min(1).optional(),
@@ -31,7 +31,7 @@ export const storeSearch = openObject({
 	filter: freeForm.optional(),
 });
 
-export const storeNamespace = openObject({
+export const storeNamespacesBody = openObject({
 	prefix: namespace.optional(),
 	suffix: namespace.optional(),
 	max_depth: z.number().int().optional(),
@@ -53,7 +53,7 @@ export const fileContextParts = fileParts.extend({
 });
 
 /** The body of a new conversation. `threadId` can be any text. */
-export const conversation = openObject({
+export const newConversation = openObject({
 	...eachOf(nullishText, 'title', 'threadId', 'xpertId', 'projectId'),
 	options: freeForm.nullish(),
 });

@@ -11,14 +11,14 @@ const FROM_AI = ['$fromAI', '$fromAi', '$fromai'];
  *
  * @returns the index of the last token of the path; undefined for a call that computes a value, e.g. `$max(…)`
  */
-export function pathEnd(tokens: Token[], start: number): number | undefined {
+export function lastTokenIndexOfPath(tokens: Token[], start: number): number | undefined {
 	const root = tokens[start]?.text ?? '';
 	const isCall = tokens[start + 1]?.text === '(';
 	if (isCall && FROM_AI.includes(root)) return closingIndex(tokens, start + 1);
 	if (isCall && root !== '$') return undefined;
 	let end = isCall ? closingIndex(tokens, start + 1) : start;
 	for (;;) {
-		const next = stepEnd(tokens, end);
+		const next = lastTokenIndexOfStep(tokens, end);
 		if (next === undefined) return end;
 		end = next;
 	}
@@ -30,7 +30,7 @@ export function pathEnd(tokens: Token[], start: number): number | undefined {
  * @returns the index of the last token of the step; undefined if no step follows, or if the next step is a method that
  * computes a value, e.g. `.trim()`
  */
-function stepEnd(tokens: Token[], endOfPath: number): number | undefined {
+function lastTokenIndexOfStep(tokens: Token[], endOfPath: number): number | undefined {
 	const textAt = (index: number) => tokens[index]?.text ?? '';
 	const mark = textAt(endOfPath + 1);
 	const bracketAt = mark === '?.' ? endOfPath + 2 : endOfPath + 1;

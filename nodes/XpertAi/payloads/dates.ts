@@ -15,8 +15,8 @@ const LUXON_TEXT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}[+-]\d\d:\d\d$/;
  * Converts a Date, a luxon DateTime, or a text that matches `LUXON_TEXT` to ISO 8601 in UTC. Returns anything else
  * unchanged.
  */
-export function utcText(raw: unknown): unknown {
-	const text = isoText(raw);
+export function dateAsUtcText(raw: unknown): unknown {
+	const text = dateAsIsoText(raw);
 	const wasConverted = text !== raw;
 	if (typeof text !== 'string' || !(wasConverted || LUXON_TEXT.test(text))) return raw;
 	// `attempt` returns an error for an impossible date, such as a day of a 13th month.
@@ -25,7 +25,7 @@ export function utcText(raw: unknown): unknown {
 }
 
 /** Converts a valid Date or luxon DateTime to ISO 8601. Returns anything else unchanged. */
-export function isoText(raw: unknown): unknown {
+export function dateAsIsoText(raw: unknown): unknown {
 	if (isDate(raw)) return Number.isNaN(raw.getTime()) ? raw : raw.toISOString();
 	const toISO: unknown = get(raw, 'toISO');
 	return typeof toISO === 'function' ? ((toISO.call(raw) as unknown) ?? raw) : raw;

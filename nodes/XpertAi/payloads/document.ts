@@ -48,7 +48,7 @@ export const documentSchema = openObject({
  *
  * @param names field names, separated by spaces
  */
-const documentWithFields = memoize((names: string) =>
+const schemaWithFields = memoize((names: string) =>
 	openObject(pick(documentSchema.shape, names.split(' '))),
 );
 
@@ -58,7 +58,7 @@ export function documentSchemaFor(value: unknown): typeof documentSchema {
 		Object.hasOwn(documentSchema.shape, name),
 	);
 	// Sorted, because each order of the fields would otherwise have a schema of its own.
-	return documentWithFields(names.sort().join(' ')) as unknown as typeof documentSchema;
+	return schemaWithFields(names.sort().join(' ')) as unknown as typeof documentSchema;
 }
 
 export type DocumentRecord = z.infer<typeof documentSchema>;

@@ -11,7 +11,7 @@ import { EVERY_MISSING_WORD } from './missingValues';
  */
 export interface IdentityOptions {
 	/** Whether each part needs a visible character. If false, one part with a visible character is enough. */
-	everyPart?: boolean;
+	needsEveryPart?: boolean;
 	/** Whether the value may be an object or a list. */
 	takesObjects?: boolean;
 }
@@ -36,23 +36,23 @@ export class MissingPart {
  *
  * @param evaluate evaluates an n8n expression with braces
  * @returns the value that n8n computes for the whole expression; `MissingPart` if a part is missing, or if all parts
- * are blank. A single part that is alone may be blank (see `MissingPart.isAlone`), unless `everyPart` is set.
+ * are blank. A single part that is alone may be blank (see `MissingPart.isAlone`), unless `needsEveryPart` is set.
  */
 export function identityValue(
 	template: Template,
 	evaluate: (expression: string) => unknown,
-	{ everyPart = false, takesObjects = false }: IdentityOptions = {},
+	{ needsEveryPart = false, takesObjects = false }: IdentityOptions = {},
 ): unknown {
 	const parts = partsOf(template);
 	// The expression is one part and nothing else. `isAlone` also allows signs around the part.
 	const isWhole = template.kind === 'part';
 	const isAlone = parts.length === 1 && !/[\p{L}\p{N}]/u.test(fixedText(template));
 	const isMissing = (part: CodePart, value: unknown): boolean => {
-		if (isWhole && takesObjects && isCollection(value)) return everyPart && isEmpty(value);
+		if (isWhole && takesObjects && isCollection(value)) return needsEveryPart && isEmpty(value);
 		if (!isScalar(value)) return true;
 		// The schema of the field checks a number that is the whole expression.
 		if (!isWhole && hasLostDigits(value)) return true;
-		if (everyPart && !hasVisibleCharacter(value)) return true;
+		if (needsEveryPart && !hasVisibleCharacter(value)) return true;
 		return writesMissingWord(part, value, evaluate);
 	};
 	const values = new Map<Template, unknown>();
@@ -104,14 +104,14 @@ const plus = (one: unknown, other: unknown): unknown => (one as string) + (other
 const joinedText = (value: unknown): string => (Number.isNaN(value) ? '' : String(value));
 
 /** Whether a value is an object or a list, other than a date. */
-const isCollection = (value: unknown) => isObject(value) && !isMoment(value);
+const isCollection = (value: unknown) => isObject(value) && !isDateOrDateTime(value);
 
-const isMoment = (value: unknown): value is Date | DateTime =>
+const isDateOrDateTime = (value: unknown): value is Date | DateTime =>
 	isDate(value) || DateTime.isDateTime(value);
 
 /** Whether a value is a text, a number, `true` or `false`, or a valid date. */
 function isScalar(value: unknown): boolean {
-	if (isMoment(value)) return !Number.isNaN(value.valueOf());
+	if (isDateOrDateTime(value)) return !Number.isNaN(value.valueOf());
 	return ['string', 'boolean'].includes(typeof value) || isNumber(value);
 }
 

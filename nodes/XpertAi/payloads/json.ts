@@ -2,7 +2,7 @@ import { attempt, cloneDeepWith, isError, isPlainObject, some } from 'lodash';
 import type { IDataObject } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { isoText } from './dates';
+import { dateAsIsoText } from './dates';
 import { ConvertingSchema } from './schemas';
 
 /**
@@ -10,7 +10,7 @@ import { ConvertingSchema } from './schemas';
  *
  * @throws SyntaxError if the text is not JSON
  */
-export const exactJson = (text: string): unknown =>
+export const parseExactJson = (text: string): unknown =>
 	JSON.parse(ROUNDABLE.test(text) ? quoteRoundedIntegers(text) : text) as unknown;
 
 /** Matches 16 digits in a row. `JSON.parse` may round a number with so many digits. */
@@ -36,7 +36,7 @@ export const jsonValueSchema = new ConvertingSchema(z.unknown(), (raw, reject): 
 	// `trim` also removes a byte order mark, which would make the JSON invalid.
 	const text = raw.trim();
 	if (text === '') return undefined;
-	const parsed: unknown = attempt(() => exactJson(text));
+	const parsed: unknown = attempt(() => parseExactJson(text));
 	if (isError(parsed)) reject(`must be JSON (${parsed.message})`);
 	return parsed;
 });
@@ -46,14 +46,14 @@ const isListOrObject = (value: unknown): value is object =>
 
 /** Whether a value is or contains a Date or a luxon DateTime. */
 const holdsDate = (value: unknown): boolean =>
-	isoText(value) !== value || (isListOrObject(value) && some(value, holdsDate));
+	dateAsIsoText(value) !== value || (isListOrObject(value) && some(value, holdsDate));
 
 /** Converts every Date and luxon DateTime inside a value to ISO 8601. Other n8n nodes can output such values. */
 function withIsoDates(value: unknown): unknown {
 	// `attempt` returns an error for a value that is nested too deeply. Such a value fails later, when it is written as JSON.
 	if (attempt(holdsDate, value) !== true) return value;
 	return cloneDeepWith(value, (part: unknown) => {
-		const text = isoText(part);
+		const text = dateAsIsoText(part);
 		return text === part ? undefined : text;
 	}) as unknown;
 }

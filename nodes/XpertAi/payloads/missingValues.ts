@@ -17,13 +17,13 @@ export const EVERY_MISSING_WORD =
  * @returns the whole text if it stands for a missing value, e.g. `null`; a part such as `[object Object]` of a longer
  * text; undefined for any other text
  */
-export const missingValueTextIn = (text: string): string | undefined =>
+export const missingValueOfWholeText = (text: string): string | undefined =>
 	MISSING_VALUES.has(text) ? text : OBJECT_AS_TEXT.exec(text)?.[0];
 
-/** Like `missingValueTextIn`, but also finds `undefined`, `null` and `NaN` in a longer text such as `chat-undefined`. */
+/** Like `missingValueOfWholeText`, but also finds `undefined`, `null` and `NaN` in a longer text such as `chat-undefined`. */
 export const missingValueWordIn = (text: string): string | undefined =>
-	missingValueTextIn(text) ?? SEPARATE_MISSING_WORD.exec(text)?.[0];
+	missingValueOfWholeText(text) ?? SEPARATE_MISSING_WORD.exec(text)?.[0];
 
-/** Returns the issue of a value with a text that `missingValueTextIn` or `missingValueWordIn` found. */
+/** Returns the issue of a value with a text that `missingValueOfWholeText` or `missingValueWordIn` found. */
 export const missingValueIssue = (text: string) =>
 	`holds "${text}", which stands for a missing value`;

@@ -6,13 +6,13 @@ const AZURE_PARAMETERS =
  * Returns a pattern for the signature parameters with a prefix, such as `x-oss-date`. It does not match parameters that
  * change the content, such as `x-oss-process`.
  */
-const signedBy = (prefix: string) =>
+const signatureParameterPattern = (prefix: string) =>
 	new RegExp(
 		`^${prefix}-(access-key-id|additional-headers|algorithm|credential|date|expires|security-token|signature|signature-version|signedheaders|signedqueries)$`,
 	);
 
 /** Matches the parameters of an older scheme. These schemes differ only in the names of the key ID and the token. */
-const olderScheme = (keyId: string, token = '') =>
+const olderSchemePattern = (keyId: string, token = '') =>
 	new RegExp(`^(signature|expires|${keyId}${token && `|${token}`})$`);
 
 /**
@@ -27,7 +27,7 @@ export const SIGNATURE_SCHEMES: Array<{ service: string; needed: string[]; added
 	{
 		service: 'Amazon S3',
 		needed: ['signature', 'expires', 'awsaccesskeyid'],
-		added: olderScheme('awsaccesskeyid', 'x-amz-security-token'),
+		added: olderSchemePattern('awsaccesskeyid', 'x-amz-security-token'),
 	},
 	{
 		service: 'CloudFront',
@@ -37,20 +37,24 @@ export const SIGNATURE_SCHEMES: Array<{ service: string; needed: string[]; added
 	{
 		service: 'CloudFront',
 		needed: ['signature', 'expires', 'key-pair-id'],
-		added: olderScheme('key-pair-id'),
+		added: olderSchemePattern('key-pair-id'),
 	},
 	{ service: 'Google', needed: ['x-goog-signature', 'x-goog-date'], added: /^x-goog-/ },
 	{
 		service: 'Google',
 		needed: ['signature', 'expires', 'googleaccessid'],
-		added: olderScheme('googleaccessid'),
+		added: olderSchemePattern('googleaccessid'),
 	},
 	{ service: 'Azure', needed: ['sv', 'sig'], added: AZURE_PARAMETERS },
-	{ service: 'Alibaba', needed: ['x-oss-signature', 'x-oss-expires'], added: signedBy('x-oss') },
+	{
+		service: 'Alibaba',
+		needed: ['x-oss-signature', 'x-oss-expires'],
+		added: signatureParameterPattern('x-oss'),
+	},
 	{
 		service: 'Alibaba',
 		needed: ['signature', 'expires', 'ossaccesskeyid'],
-		added: olderScheme('ossaccesskeyid', 'security-token'),
+		added: olderSchemePattern('ossaccesskeyid', 'security-token'),
 	},
 	{
 		service: 'Tencent',
@@ -61,12 +65,12 @@ export const SIGNATURE_SCHEMES: Array<{ service: string; needed: string[]; added
 	{
 		service: 'Huawei',
 		needed: ['signature', 'expires', 'accesskeyid'],
-		added: olderScheme('accesskeyid', 'x-obs-security-token'),
+		added: olderSchemePattern('accesskeyid', 'x-obs-security-token'),
 	},
 	{
 		service: 'Volcengine',
 		needed: ['x-tos-signature', 'x-tos-expires'],
-		added: signedBy('x-tos'),
+		added: signatureParameterPattern('x-tos'),
 	},
 ];
 

@@ -1,6 +1,6 @@
 import { get } from 'lodash';
 
-import { pathEnd } from './codePath';
+import { lastTokenIndexOfPath } from './codePath';
 import {
 	CLOSING_BRACKETS,
 	endsOperand,
@@ -214,7 +214,7 @@ function readsIn(source: string, tokens: Token[]): string[] {
 			if (typeof piece !== 'string') reads.push(...readsIn(source, piece));
 		// The name behind a dot is a property, e.g. `a.$json`.
 		const isMember = ['.', '?.'].includes(tokens[at - 1]?.text ?? '');
-		const end = text.startsWith('$') && !isMember ? pathEnd(tokens, at) : undefined;
+		const end = text.startsWith('$') && !isMember ? lastTokenIndexOfPath(tokens, at) : undefined;
 		if (end === undefined) continue;
 		reads.push(source.slice(start, (tokens[end] as Token).end));
 		at = end;

@@ -27,8 +27,8 @@ interface ListRequest {
 /** The lists, by name. Each name is also the name of a method in `listSearch`. */
 const LISTS = {
 	searchAssistants,
-	searchThreads: conversationsBy('threadId'),
-	searchConversations: conversationsBy('id'),
+	searchThreads: conversationSearchBy('threadId'),
+	searchConversations: conversationSearchBy('id'),
 };
 
 export type ListName = keyof typeof LISTS;
@@ -82,7 +82,7 @@ async function searchAssistants({ context, filter, fetchList }: ListRequest) {
  *
  * @param idKey the field of a conversation that becomes the value of its entry
  */
-function conversationsBy(idKey: 'threadId' | 'id') {
+function conversationSearchBy(idKey: 'threadId' | 'id') {
 	return async ({ context, filter, offset, fetchList }: ListRequest) => {
 		const page = { limit: PAGE_SIZE, offset, search: filter || undefined };
 		const body = { order: { updatedAt: 'DESC' }, ...page };

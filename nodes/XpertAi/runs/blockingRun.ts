@@ -1,4 +1,4 @@
-import { RunEvents } from '../threads/runEvents';
+import { RunTranscript } from '../threads/runTranscript';
 import { streamRequest, readRun, type RunRecord, stageOf } from '../threads/runsApi';
 import type { ServerEvent } from '../transport/eventStream';
 import { isTransient } from '../transport/failure';
@@ -25,7 +25,7 @@ export class BlockingRunWatch {
 	readonly runId: string;
 	private readonly run: Run & RunClient;
 	private readonly startedAt: number;
-	private readonly events: RunEvents;
+	private readonly events: RunTranscript;
 	private readonly abort = new AbortController();
 	/** Resolves when the open stream ends. Undefined if no stream is open. */
 	private openStream?: Promise<void>;
@@ -39,7 +39,7 @@ export class BlockingRunWatch {
 		this.runId = blocking.run_id;
 		this.run = { ...run, runId: this.runId };
 		this.startedAt = Date.parse(blocking.created_at) || 0;
-		this.events = new RunEvents(this.runId);
+		this.events = new RunTranscript(this.runId);
 		this.lastEventAt = run.clock.now();
 	}
 

@@ -3,7 +3,7 @@ import { isOutage, isTransient } from '../transport/failure';
 import { failureMessage } from '../transport/failureText';
 import type { Send } from '../transport/request';
 import { type Client, withDeadline } from './client';
-import { provesCompletion, readSettled, replayEndedRun } from './readRunState';
+import { provesCompletion, readSettledState, readStreamOfEndedRun } from './readRunState';
 import { resultFromEvents, type RunState } from './result';
 import type { Run, RunClient } from './run';
 
@@ -28,7 +28,7 @@ export async function cancelRunById(
 		return mayExist ? await cancelActiveRun(run) : { status: 'unread', failure };
 	}
 	// Do not cancel an ended run, because the server would mark even a completed run as cancelled.
-	if (stageOf(record) === 'ended') return await readSettled(run);
+	if (stageOf(record) === 'ended') return await readSettledState(run);
 	const state = await cancelActiveRun(run);
 	return state.status === 'unread' ? { ...state, goesOn: true } : state;
 }
@@ -45,7 +45,7 @@ export async function cancelActiveRun(run: RunClient): Promise<RunState> {
 		const after = isTransient(failure) ? await readRun(run) : undefined;
 		if (after?.answer?.status !== 'interrupted') return { status: 'unread', failure };
 	}
-	const events = await replayEndedRun(run);
+	const events = await readStreamOfEndedRun(run);
 	const result = events && provesCompletion(events) ? resultFromEvents(events) : undefined;
 	return result?.status === 'completed' ? result : { status: 'cancelled' };
 }
@@ -62,11 +62,12 @@ export async function cancelIfGivenUp<State extends RunState>(
 	result: State,
 	findRunId: (client: Client) => Promise<string | undefined> = async () => run.facts.runId,
 ): Promise<State> {
-	const { clock, signal, sendUnlimited, facts, threadId, whenGivenUp } = run;
+	const { clock, signal, sendWithoutDeadline, facts, threadId, whenGivenUp } = run;
 	const isGivenUp = signal?.aborted || result.status === 'timedOut';
 	if (!isGivenUp || whenGivenUp !== 'cancel') return result;
 	// The deadline is over or the execution was stopped, so these requests get their own deadline, and no signal.
-	const send: Send = async (request) => await sendUnlimited({ ...request, ignoresStop: true });
+	const send: Send = async (request) =>
+		await sendWithoutDeadline({ ...request, ignoresStop: true });
 	const deadline = clock.now() + CANCEL_LIMIT_MS;
 	const client = withDeadline({ send, clock, deadline, signal: undefined });
 	const runId = await findRunId(client);

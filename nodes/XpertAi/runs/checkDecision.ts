@@ -3,7 +3,7 @@ import { isEqual, isString, isUndefined } from 'lodash';
 import { fieldOfTasks } from '../threads/tasks';
 import { messagesOf, readThread, type ThreadMessage } from '../threads/thread';
 import { repeatUntil } from './client';
-import { failed, hasAnswer, type RunResult } from './result';
+import { failedResult, hasAnswer, type RunResult } from './result';
 import type { Run } from './run';
 
 /** The advice if the server took the changed arguments, but not the confirmation that carries them out. */
@@ -44,7 +44,7 @@ export async function checkDecision(
 	if (!rejects && hasAnswer(result)) return result;
 	const read = async () => await readThread(run, run.threadId);
 	const { answer: state, failure } = await repeatUntil(run, read, ({ ok }) => ok);
-	if (failure) return { ...failed(UNKNOWN_OUTCOME), failure };
+	if (failure) return { ...failedResult(UNKNOWN_OUTCOME), failure };
 	const callIds = fieldOfTasks('call.id', decidedTasks).filter(isString);
 	const isResultOfCall = ({ tool_call_id: id }: ThreadMessage) =>
 		isString(id) && callIds.includes(id);
@@ -56,12 +56,12 @@ export async function checkDecision(
 
 const UNKNOWN_OUTCOME = 'The server took the decision, but what became of it is not known';
 
-const REJECTED_TOO_LATE = failed(
+const REJECTED_TOO_LATE = failedResult(
 	'What was rejected was carried out',
 	'Somebody else has confirmed it before: read the thread to see what was done.',
 );
 
-const CONFIRMED_TOO_LATE = failed(
+const CONFIRMED_TOO_LATE = failedResult(
 	'What was confirmed was not carried out',
 	'Somebody else has rejected it before.',
 );

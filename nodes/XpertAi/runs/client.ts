@@ -13,7 +13,7 @@ export interface Client extends ApiClient {
 	/** Waits for the given milliseconds. Ends early at the deadline, or when the execution is stopped. */
 	wait: (ms: number) => Promise<void>;
 	/** Sends a request without the deadline, e.g. to cancel a run after the deadline. */
-	sendUnlimited: Send;
+	sendWithoutDeadline: Send;
 }
 
 /** Time limit for retrying the first read of a run or of the list of runs. Short, because the address may be wrong. */
@@ -54,7 +54,7 @@ export function withDeadline({ send, ...limits }: ApiClient & { deadline: number
 		earliest = clock.now() + (lastFailure?.retryAfterMs ?? 0);
 		return outcome;
 	};
-	return { ...limits, remainingMs, wait, send: sendInTime, sendUnlimited: send };
+	return { ...limits, remainingMs, wait, send: sendInTime, sendWithoutDeadline: send };
 }
 
 /**

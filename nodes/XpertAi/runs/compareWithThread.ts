@@ -1,4 +1,4 @@
-import { eventsFromThread } from '../threads/runEvents';
+import { transcriptFromThread } from '../threads/runTranscript';
 import { sourcesOf } from '../threads/sources';
 import {
 	readThread,
@@ -26,7 +26,7 @@ const IDLE_READS = 2;
  *
  * @param others the other runs when the run started, if known
  */
-export async function compareResultWithThread<State extends RunState>(
+export async function withThreadFindings<State extends RunState>(
 	run: RunClient,
 	result: State,
 	others?: OtherRuns,
@@ -40,7 +40,9 @@ export async function compareResultWithThread<State extends RunState>(
 		: await readThread(run, run.threadId);
 	if (!state) return result;
 	const isLost = hasOverlap && state.status !== 'busy' && !containsAnswer(state, result);
-	const threadParts = citesEarlier ? eventsFromThread(state, messagesOf(state)).parts : undefined;
+	const threadParts = citesEarlier
+		? transcriptFromThread(state, messagesOf(state)).parts
+		: undefined;
 	return { ...result, ...(threadParts && { threadParts }), ...(isLost && { remembered: false }) };
 }
 

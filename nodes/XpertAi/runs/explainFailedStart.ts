@@ -1,7 +1,7 @@
 import { isUuid } from '../payloads/ids';
 import { conversationExists } from '../threads/conversation';
 import { type Failure, mayMeanNoRecord } from '../transport/failure';
-import { failed, resultOfFailure, type UnsuccessfulResult } from './result';
+import { failedResult, resultOfFailure, type UnsuccessfulResult } from './result';
 import { readRunConversation, type Run } from './run';
 
 /**
@@ -27,7 +27,7 @@ export async function explainIfThreadMissing(
 		: `There is no conversation with ${thread}`;
 	const advice =
 		'Check "Thread": it takes the threadId, not the conversationId, of a conversation that was held with the same key.';
-	return { ...failed(reason, advice), failure: otherwise.failure };
+	return { ...failedResult(reason, advice), failure: otherwise.failure };
 }
 
 /** Returns the result of a start that the server rejected. Checks the thread if the rejection may be due to the thread. */

@@ -1,7 +1,7 @@
 import { isEqual, pick } from 'lodash';
 
 import { findAnswer } from '../threads/conversation';
-import { RunEvents } from '../threads/runEvents';
+import { RunTranscript } from '../threads/runTranscript';
 import { streamRequest, readRun, SETTLING_MS, stageOf } from '../threads/runsApi';
 import { sourcesOf } from '../threads/sources';
 import { fieldOfTasks } from '../threads/tasks';
@@ -21,7 +21,7 @@ import {
 	resultFromEvents,
 	type RunResult,
 	RUNNING_AT_DEADLINE,
-	timedOut,
+	timedOutResult,
 } from './result';
 import { readRunConversation, type Run, type RunClient } from './run';
 
@@ -44,7 +44,7 @@ export async function waitForRunResult(
 ): Promise<RunResult> {
 	const { facts, listener } = run;
 	// The stream of a decision can begin with events from before the decision. The listener must not get these events.
-	const events = new RunEvents(run.runId, decidedTasks ? undefined : listener);
+	const events = new RunTranscript(run.runId, decidedTasks ? undefined : listener);
 	if (decidedTasks) events.addTaskCalls(decidedTasks);
 	/** Whether the parts from before the decision are missing. True until the stream has shown them. */
 	let lacksEarlierParts = decidedTasks !== undefined;
@@ -86,10 +86,10 @@ export async function waitForRunResult(
  * - If the stream ends with an interruption that may come from another run, reads the state of this run until it is a
  *   result.
  * - Does the same if the answer is empty and the run may have been cancelled before its first words.
- * - If the answer is empty for another reason, reads the stored message of the run. The result is `timedOut` if the
+ * - If the answer is empty for another reason, reads the stored message of the run. The result is `timedOutResult` if the
  *   message cannot be read.
  */
-async function resultOfStream(run: RunClient, events: RunEvents): Promise<RunResult> {
+async function resultOfStream(run: RunClient, events: RunTranscript): Promise<RunResult> {
 	const result = resultFromEvents(events);
 	if (result.status === 'interrupted')
 		return (await overlapsOthers(run)) ? await waitForSettledResult(run, result) : result;
@@ -107,8 +107,8 @@ async function withStoredAnswer(run: RunClient, result: Completed): Promise<RunR
 	const read = async () => await findAnswer(run, await readRunConversation(run), run.runId);
 	const { message, failure } = await repeatUntil(run, read, (found) => !found.failure);
 	if (failure)
-		return { ...timedOut('The run has ended, but its answer could not be read'), failure };
-	const stored = new RunEvents(run.runId);
+		return { ...timedOutResult('The run has ended, but its answer could not be read'), failure };
+	const stored = new RunTranscript(run.runId);
 	stored.addContent(message?.content);
 	return { ...result, ...pick(stored, ['output', 'otherParts', 'answerId']) };
 }
@@ -131,7 +131,7 @@ async function waitForSettledResult(
 	if (isResult(state)) return state;
 	const failure = failureIn(state);
 	if (run.signal?.aborted) return executionStoppedResult(failure);
-	return { ...timedOut('What became of the run was not yet known'), failure };
+	return { ...timedOutResult('What became of the run was not yet known'), failure };
 }
 
 /**
@@ -143,7 +143,7 @@ async function withStoredParts(run: RunClient, result: RunResult): Promise<RunRe
 	if (!('parts' in result) || sourcesOf(result.parts).list().length === 0) return result;
 	const { message } = await findAnswer(run, await readRunConversation(run), run.runId);
 	if (!message) return result;
-	const stored = new RunEvents(run.runId);
+	const stored = new RunTranscript(run.runId);
 	stored.addContent(message.content);
 	return stored.output === result.output ? { ...result, parts: stored.parts } : result;
 }
@@ -154,7 +154,7 @@ async function withStoredParts(run: RunClient, result: RunResult): Promise<RunRe
  *
  * @param decidedTasks the tasks that waited for the decision
  */
-async function endsBeforeDecision(run: RunClient, { end }: RunEvents, decidedTasks: unknown[]) {
+async function endsBeforeDecision(run: RunClient, { end }: RunTranscript, decidedTasks: unknown[]) {
 	if (end.status !== 'interrupted') return false;
 	if (isEqual(fieldOfTasks('id', end.tasks), fieldOfTasks('id', decidedTasks))) return true;
 	// The run may have been interrupted several times. Only the last interruption still waits.
@@ -170,7 +170,11 @@ const SILENT_STREAM_MS = 10_000;
  * Reads the stream of a run until the stream ends or breaks. While no events arrive, polls the run record. Stops if the
  * record shows that the run has ended. Also stops after a permanent failure to read the record. Never throws.
  */
-async function readStream(run: RunClient, streamId: string, events: RunEvents): Promise<Outcome> {
+async function readStream(
+	run: RunClient,
+	streamId: string,
+	events: RunTranscript,
+): Promise<Outcome> {
 	const closeStream = new AbortController();
 	const streamEnded = new AbortController();
 	void closeWhenEnded(run, events, streamEnded.signal, closeStream);
@@ -186,7 +190,7 @@ async function readStream(run: RunClient, streamId: string, events: RunEvents): 
  */
 async function closeWhenEnded(
 	run: RunClient,
-	events: RunEvents,
+	events: RunTranscript,
 	streamEnded: AbortSignal,
 	closeStream: AbortController,
 ): Promise<void> {

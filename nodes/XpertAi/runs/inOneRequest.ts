@@ -1,7 +1,7 @@
 import { isEqual, isString } from 'lodash';
 import { z } from 'zod';
 
-import { eventsFromThread } from '../threads/runEvents';
+import { transcriptFromThread } from '../threads/runTranscript';
 import { START_TRIES, WAIT_PATH } from '../threads/runsApi';
 import { waitsForPerson } from '../threads/tasks';
 import {
@@ -24,9 +24,9 @@ import { repeatUntil } from './client';
 import { explainFailedStart, explainIfThreadMissing } from './explainFailedStart';
 import {
 	busyResult,
-	failed,
+	failedResult,
 	hasAnswer,
-	arrivalUnknown,
+	arrivalUnknownResult,
 	neverRanResult,
 	type UnsuccessfulResult,
 	NOTHING_TO_DECIDE,
@@ -34,7 +34,7 @@ import {
 	type RunResult,
 	RUNNING_AT_DEADLINE,
 	busyAtDeadlineResult,
-	timedOut,
+	timedOutResult,
 	WITHOUT_ANSWER,
 } from './result';
 import { readRunConversation, type Run } from './run';
@@ -55,7 +55,7 @@ const runAnswer = z
 /** Starts a run and gets the answer from the same request (E4). Never throws. */
 export async function runInOneRequest(run: Run): Promise<RunResult> {
 	const { kind } = run.intent;
-	const stateOrResult = run.isThreadNew ? {} : await waitUntilIdle(run);
+	const stateOrResult = run.isThreadNew ? {} : await handleBusyThread(run);
 	if ('status' in stateOrResult) return stateOrResult;
 	const { stateBefore } = stateOrResult;
 	run.facts.conversationId ??= stateBefore?.metadata?.id;
@@ -64,13 +64,13 @@ export async function runInOneRequest(run: Run): Promise<RunResult> {
 		return await explainIfThreadMissing(run, neverRanResult(kind));
 	const nothingWaits = stateBefore?.status === 'idle' || stateBefore?.status === 'error';
 	if (kind === 'decision' && nothingWaits) return NOTHING_TO_DECIDE;
-	if (run.remainingMs() <= 0) return timedOut('The run had not begun');
+	if (run.remainingMs() <= 0) return timedOutResult('The run had not begun');
 	const runWithState = { ...run, stateBefore };
 	const sent = await sendAndWait(runWithState);
 	if (sent.ok) return await resultOfAnswer(runWithState, sent.answer.content);
 	const { failure, mayBeDone } = sent;
 	if (!mayBeDone) return await explainFailedStart(run, failure);
-	return await pollForResult(runWithState, arrivalUnknown(kind, failure));
+	return await pollForResult(runWithState, arrivalUnknownResult(kind, failure));
 }
 
 /** Sends the request that starts the run and waits for its answer (E4). */
@@ -94,7 +94,7 @@ async function sendAndWait({ stateBefore, ...run }: RunWithStateBefore) {
  *
  * @returns the state of the thread as `stateBefore`, or why the run must not start
  */
-async function waitUntilIdle(
+async function handleBusyThread(
 	run: Run,
 ): Promise<{ stateBefore?: ThreadState } | UnsuccessfulResult> {
 	const mayWait = run.whenBusy === 'wait';
@@ -117,14 +117,14 @@ async function readStateBefore(run: Run) {
 	return { stateBefore, status: stateBefore?.status, failure };
 }
 
-const UNVERIFIED = 'The server answered, but what became of the run is not known';
+const UNVERIFIED_REASON = 'The server answered, but what became of the run is not known';
 
 /** Returns the result of the run from the server's answer. Compares the answer with the thread. */
 async function resultOfAnswer(run: RunWithStateBefore, content: unknown): Promise<RunResult> {
 	const { output, parts: otherParts } = parseReply(content);
 	const isEmpty = !hasAnswer({ output, otherParts });
 	const { state, failure } = await readSettledThread(run, isEmpty);
-	if (!state) return { ...failed(UNVERIFIED), failure, unverified: output };
+	if (!state) return { ...failedResult(UNVERIFIED_REASON), failure, unverified: output };
 	if (isEmpty) return await resultOfEmptyAnswer(run, state);
 	const shown = state.status === 'busy' ? undefined : await resultOnThread(run, state);
 	if (shown && (shown.status !== 'completed' || shown.rejected)) return shown;
@@ -143,7 +143,7 @@ async function resultOfEmptyAnswer(
 	state: ThreadState,
 ): Promise<RunResult> {
 	// Without a status, the thread does not show the run yet.
-	if (!state.status) return await pollForResult(run, failed(UNVERIFIED));
+	if (!state.status) return await pollForResult(run, failedResult(UNVERIFIED_REASON));
 	return (await resultOnThread(run, state)) ?? WITHOUT_ANSWER;
 }
 
@@ -215,13 +215,14 @@ async function resultOnThread(
 	state: ThreadState,
 ): Promise<RunResult | undefined> {
 	const messages = messagesOfRun(run, state);
-	const events = eventsFromThread(state, messages);
+	const events = transcriptFromThread(state, messages);
 	run.facts.conversationId ??= state.metadata?.id;
 	const { status } = state;
 	if (status === 'error' || status === 'interrupted') {
 		if (hasOtherInput(run, state)) return undefined;
 		const conversation = await readRunConversation(run);
-		if (conversation.failure) return { ...failed(UNVERIFIED), failure: conversation.failure };
+		if (conversation.failure)
+			return { ...failedResult(UNVERIFIED_REASON), failure: conversation.failure };
 		// Without messages of this run, the waiting tasks belong to another run: the one that sent the newest question.
 		if (messages.length === 0 && waitsForPerson(conversation)) return undefined;
 		events.end = { ...conversation, status };

@@ -2,7 +2,7 @@ import { derivedId } from '../payloads/ids';
 import { createConversation, readThreadConversation } from '../threads/conversation';
 import { learnOwner, type Owner, confirmOwner } from '../threads/tokenOwner';
 import { readThread } from '../threads/thread';
-import { type ApiClient, FOREIGN_PAUSE_MS } from '../transport/call';
+import { type ApiClient, DOUBTFUL_ANSWER_PAUSE_MS } from '../transport/call';
 import {
 	type Failure,
 	isNeverSent,
@@ -11,7 +11,7 @@ import {
 	mayMeanNoRecord,
 } from '../transport/failure';
 import { type Client, repeatUntil } from './client';
-import { failed, resultOfFailure, type UnsuccessfulResult } from './result';
+import { failedResult, resultOfFailure, type UnsuccessfulResult } from './result';
 
 /** Maximum number of attempts to create a conversation in `openNewConversation`. */
 const CREATE_TRIES = 3;
@@ -132,7 +132,7 @@ async function openForCredential(client: Client, keyed: KeyedConversation): Prom
 	if (failure) return resultOfFailure(failure, threadId);
 	// The thread exists. Another message with this key may have created the conversation since. Otherwise, the server
 	// hides the conversation from this token.
-	return (await findConversation(client, threadId)) ?? { ...SOMEBODY_ELSES, threadId };
+	return (await findConversation(client, threadId)) ?? { ...OTHER_OWNER_RESULT, threadId };
 }
 
 /**
@@ -145,11 +145,11 @@ async function confirmedReadFailure(
 ): Promise<Failure | undefined> {
 	const { failure } = await readThread(client, threadId);
 	if (!failure || !mayMeanNoRecord(failure)) return failure;
-	await client.wait(FOREIGN_PAUSE_MS);
+	await client.wait(DOUBTFUL_ANSWER_PAUSE_MS);
 	return (await readThread(client, threadId)).failure;
 }
 
-const SOMEBODY_ELSES = failed(
+const OTHER_OWNER_RESULT = failedResult(
 	'The conversation of this key belongs to somebody else',
 	'Nothing was sent. Choose another "Conversation Key", such as one that begins with the name of the workflow.',
 );

@@ -10,7 +10,7 @@ import { explainIfThreadMissing } from './explainFailedStart';
 import { lastFollowedRun } from './followRun';
 import {
 	busyResult,
-	failed,
+	failedResult,
 	neverRanResult,
 	type UnsuccessfulResult,
 	NOTHING_TO_DECIDE,
@@ -38,8 +38,12 @@ const BUSY_LIMIT_MS = 5_000;
  * Reads the conversation of a thread whose last run was interrupted. First waits until the server has stored the end of
  * that run, because the list of runs shows the end earlier than the conversation.
  */
-async function readInterruptedConversation(run: Run, last: RunRecord, { hasWaited }: Attempts) {
-	await run.wait(hasWaited ? SETTLING_MS : settlingTime(run, last));
+async function readInterruptedConversation(
+	run: Run,
+	last: RunRecord,
+	{ hasWaitedForRun }: Attempts,
+) {
+	await run.wait(hasWaitedForRun ? SETTLING_MS : remainingSettlingMs(run, last));
 	const read = async () => await readRunConversation(run);
 	const isStored = ({ status }: ConversationFacts, waitedMs: number) =>
 		status !== 'busy' || waitedMs >= BUSY_LIMIT_MS;
@@ -47,7 +51,7 @@ async function readInterruptedConversation(run: Run, last: RunRecord, { hasWaite
 }
 
 /** Milliseconds until the server has probably stored the end of a run. */
-function settlingTime(
+function remainingSettlingMs(
 	{ clock }: Run,
 	{ run_id: runId, updated_at: endedAt = '' }: RunRecord,
 ): number {
@@ -97,7 +101,7 @@ async function planMessage(
 /** Returns the result of a retry while the first run of the thread is active. The server cannot retry its question. */
 function firstRunActiveResult(runId: string) {
 	const advice = `Cancel the run ${runId} with Thread: Cancel Run, and ask again with Thread: Ask and Wait.`;
-	return failed('The first question of this thread has not ended', advice);
+	return failedResult('The first question of this thread has not ended', advice);
 }
 
 /**
@@ -123,7 +127,7 @@ async function planDecision(
 		return cancelledOnServerResult(stored.message.error ?? error);
 	// The server would ignore changes to a call that does not wait, and run the waiting calls unchanged.
 	const calls = fieldOfTasks('call.id', tasks);
-	const unknownCalls = difference(run.intent.changedCalls, calls);
+	const unknownCalls = difference(run.intent.changedCallIds, calls);
 	if (unknownCalls.length > 0) return changesNotWaitingResult(calls);
 	return { body: withTargetRun(body, waitingRun.run_id), waitingRun, decidedTasks: tasks };
 }
@@ -137,9 +141,9 @@ function changesNotWaitingResult(calls: unknown[]) {
 	const shown = compact(calls.map((id) => isString(id) && sanitize(id)));
 	if (shown.length > 0) {
 		const advice = `Nothing was decided. Name each call by its callId in "interrupt". Waiting: ${shown.join(', ')}.`;
-		return failed('"Changed Arguments" names a call that does not wait', advice);
+		return failedResult('"Changed Arguments" names a call that does not wait', advice);
 	}
-	return failed(
+	return failedResult(
 		'The waiting run lists no calls',
 		'Nothing was decided. The server lists no calls after arguments were changed. Leave "Changed Arguments" empty to confirm them, or reject.',
 	);
@@ -148,9 +152,9 @@ function changesNotWaitingResult(calls: unknown[]) {
 /** What earlier attempts to start the run have shown. */
 export interface Attempts {
 	/** How many attempts have failed without an active run on the thread. */
-	failed: number;
+	failedCount: number;
 	/** Whether the node has waited for another run. */
-	hasWaited: boolean;
+	hasWaitedForRun: boolean;
 	/** Whether the server has given the lock. Then its address is right. */
-	wasReached: boolean;
+	hasReachedServer: boolean;
 }

@@ -1,5 +1,5 @@
 import { type ConversationFacts, findAnswer } from '../threads/conversation';
-import { RunEvents } from '../threads/runEvents';
+import { RunTranscript } from '../threads/runTranscript';
 import {
 	streamRequest,
 	listRuns,
@@ -17,7 +17,7 @@ import { repeatUntil, UNREACHABLE_MS } from './client';
 import { overlappingRuns } from './overlap';
 import {
 	completedFrom,
-	failed,
+	failedResult,
 	hasAnswer,
 	resultFromEvents,
 	cancelledOnServerResult,
@@ -67,7 +67,7 @@ async function readRunWithoutAssistant(
 	// A run that has ended meanwhile counts as running, too: a later read returns its result.
 	const hasBegun = laterRecord.assistant_id || stageOf(laterRecord) === 'ended';
 	if (hasBegun || mayRun(await readRunConversation(run))) return { status: 'running' };
-	return failed(
+	return failedResult(
 		'Nothing runs under this run ID',
 		'Such an ID is left over of a decision, or of a message that was refused. Take the runId of the run itself.',
 	);
@@ -84,11 +84,11 @@ async function readEndedRun(
 	if (failure) return { status: 'unread', failure, hasRecord: true };
 	if (message?.status === 'thinking') return SETTLING;
 	// If the run has another owner, the server hides the conversation, but not the stream.
-	const replayed = message ? undefined : await replayEndedRun(run);
+	const replayed = message ? undefined : await readStreamOfEndedRun(run);
 	if (replayed) return resultFromEvents(replayed);
-	if (status === 'timeout') return runFailedResult(message?.error ?? TOOK_TOO_LONG);
+	if (status === 'timeout') return runFailedResult(message?.error ?? TOOK_TOO_LONG_REASON);
 	if (status !== 'success')
-		return runFailedResult(message?.error ?? (await errorOfLastRun(run, facts)));
+		return runFailedResult(message?.error ?? (await errorIfLastRun(run, facts)));
 	return message ? await readCompletedRun(run, message.content) : WITHOUT_ANSWER;
 }
 
@@ -97,7 +97,7 @@ async function readEndedRun(
  * with a tool call if a person rejected the call. `SETTLING` if the thread is still busy.
  */
 async function readCompletedRun(run: RunClient, content: unknown): Promise<RunState> {
-	const events = new RunEvents(run.runId);
+	const events = new RunTranscript(run.runId);
 	events.addContent(content);
 	const result = completedFrom(events);
 	if (result.output !== '') return result;
@@ -107,10 +107,10 @@ async function readCompletedRun(run: RunClient, content: unknown): Promise<RunSt
 }
 
 /** The reason if the server stopped a run after its time limit. */
-const TOOK_TOO_LONG = 'it took longer than the server allows';
+const TOOK_TOO_LONG_REASON = 'it took longer than the server allows';
 
 /** Returns the error of the conversation, which is that of the last run; undefined if this run is not the last. */
-async function errorOfLastRun(run: RunClient, { error }: ConversationFacts) {
+async function errorIfLastRun(run: RunClient, { error }: ConversationFacts) {
 	if (!error) return undefined;
 	const { answer: runs } = await listRuns(run, run.threadId);
 	return newestRun(runs ?? [])?.run_id === run.runId ? error : undefined;
@@ -137,7 +137,7 @@ async function readInterruptedRun(run: RunClient, facts: ConversationFacts): Pro
 	// and the error of the conversation belong.
 	const mayChange = !isSettled && (isLast || hasOverlap);
 	const shown = await stateFromStream(run, { hasOverlap, mayChange });
-	return shown ?? (isLast ? cancelledOnServerResult(facts.error) : CANCELLED_OR_LEFT);
+	return shown ?? (isLast ? cancelledOnServerResult(facts.error) : NO_LONGER_WAITING_RESULT);
 }
 
 /**
@@ -153,7 +153,7 @@ async function stateFromStream(
 	run: RunClient,
 	{ hasOverlap, mayChange }: Record<'hasOverlap' | 'mayChange', boolean>,
 ): Promise<RunState | undefined> {
-	const events = await replayEndedRun(run);
+	const events = await readStreamOfEndedRun(run);
 	if (!events) return mayChange ? SETTLING : undefined;
 	const replayed = resultFromEvents(events);
 	if (replayed.status === 'failed') return replayed;
@@ -168,11 +168,11 @@ async function stateFromStream(
 	// The tasks of the stream no longer wait. If each of them may be a left-over step, no person had to decide, so the run
 	// is complete.
 	const hadNothingToWaitFor = interruption.interrupt.every(mayBeLeftOver);
-	return hadNothingToWaitFor ? completedFrom(events) : CANCELLED_OR_LEFT;
+	return hadNothingToWaitFor ? completedFrom(events) : NO_LONGER_WAITING_RESULT;
 }
 
 /** The result of an interrupted run that no longer waits, without a known cause. */
-const CANCELLED_OR_LEFT = failed(
+const NO_LONGER_WAITING_RESULT = failedResult(
 	'The run was cancelled, or the thread has gone on without a decision',
 );
 
@@ -180,7 +180,7 @@ const CANCELLED_OR_LEFT = failed(
  * Whether a stream whose result is `completed` (see `resultFromEvents`) proves that the run completed. The stream of a
  * run that was cancelled before its first words can look like the stream of a completed run with an empty answer.
  */
-export const provesCompletion = (events: RunEvents) =>
+export const provesCompletion = (events: RunTranscript) =>
 	events.end.agentStatus === 'success' || hasAnswer(events);
 
 /** Time limit for reading the stream of an ended run. If the server no longer stores the stream, the request never ends. */
@@ -191,8 +191,8 @@ const REPLAY_MS = 5_000;
  *
  * @returns undefined if the whole stream cannot be read, e.g. because it is no longer stored
  */
-export async function replayEndedRun(run: RunClient): Promise<RunEvents | undefined> {
-	const events = new RunEvents(run.runId);
+export async function readStreamOfEndedRun(run: RunClient): Promise<RunTranscript | undefined> {
+	const events = new RunTranscript(run.runId);
 	const abort = new AbortController();
 	run.clock.later(REPLAY_MS, () => abort.abort());
 	await run.send(streamRequest(run, events, abort.signal));
@@ -204,7 +204,7 @@ export async function replayEndedRun(run: RunClient): Promise<RunEvents | undefi
 const SETTLE_LIMIT_MS = 10_000;
 
 /** Reads the state of a run. Reads it again for `SETTLE_LIMIT_MS` while the server stores the result. Never throws. */
-export const readSettled = async (run: RunClient) =>
+export const readSettledState = async (run: RunClient) =>
 	await repeatUntil(
 		run,
 		async () => await readRunState(run),

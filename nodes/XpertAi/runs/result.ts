@@ -1,6 +1,6 @@
 import { pick } from 'lodash';
 
-import { RunEvents } from '../threads/runEvents';
+import { RunTranscript } from '../threads/runTranscript';
 import type { Part } from '../threads/runEventSchemas';
 import type { RunRecord } from '../threads/runsApi';
 import { waitsForPerson } from '../threads/tasks';
@@ -8,7 +8,7 @@ import type { Failure } from '../transport/failure';
 import { failureMessage } from '../transport/failureText';
 import type { RunKind } from './runBody';
 
-type Answer = Pick<RunEvents, 'output' | 'otherParts' | 'parts' | 'usage'> & {
+type Answer = Pick<RunTranscript, 'output' | 'otherParts' | 'parts' | 'usage'> & {
 	/** ID of the assistant's last text. If the thread contains the answer, a message on the thread has this ID. */
 	answerId?: string;
 	/** The parts of all runs on the thread. Set if the answer links to a passage of an earlier run. */
@@ -88,7 +88,7 @@ export const failureIn = (state: RunState): Failure | undefined =>
 	'failure' in state ? state.failure : undefined;
 
 /** Returns the result of an ended run from its events. */
-export function resultFromEvents(events: RunEvents): RunResult {
+export function resultFromEvents(events: RunTranscript): RunResult {
 	const { status, error, tasks, agentStatus, hasOnlyLeftOverTasks } = events.end;
 	if (status === 'error') return runFailedResult(error);
 	const completed = completedFrom(events);
@@ -103,7 +103,7 @@ export function resultFromEvents(events: RunEvents): RunResult {
 }
 
 /** Returns the result of a completed run from its events. */
-export const completedFrom = (events: RunEvents): Completed => ({
+export const completedFrom = (events: RunTranscript): Completed => ({
 	status: 'completed',
 	...pick(events, ['output', 'otherParts', 'parts', 'usage', 'answerId']),
 });
@@ -114,20 +114,20 @@ export const completedFrom = (events: RunEvents): Completed => ({
  * @param reason why the run failed, as a message for the user
  * @param advice what the user can do next
  */
-export function failed(reason: string, advice?: string): UnsuccessfulResult {
+export function failedResult(reason: string, advice?: string): UnsuccessfulResult {
 	return { status: 'failed', reason, advice };
 }
 
 /** Returns the result of a failed run, with the server's reason. */
 export const runFailedResult = (error?: string | null) =>
-	failed(`The run failed: ${error || 'the server gave no reason'}`);
+	failedResult(`The run failed: ${error || 'the server gave no reason'}`);
 
 /** Returns the result of a run that somebody cancelled on the server. Its status is `failed`, not `cancelled`. */
 export const cancelledOnServerResult = (error = 'the server does not say why') =>
-	failed(`The run was cancelled on the server: ${error}`);
+	failedResult(`The run was cancelled on the server: ${error}`);
 
 /** The (failed) result of a run that has ended, but shows neither an answer nor an error. */
-export const WITHOUT_ANSWER = failed(
+export const WITHOUT_ANSWER = failedResult(
 	'The run ended without an answer, and the server does not say why',
 );
 
@@ -142,7 +142,7 @@ export const executionStoppedResult = (failure?: Failure): UnsuccessfulResult =>
  * The result of a decision when no task waits. The node does not send the decision to the server, because the server
  * would respond with an empty or an old answer.
  */
-export const NOTHING_TO_DECIDE = failed(
+export const NOTHING_TO_DECIDE = failedResult(
 	'Nothing on this thread waits for a decision',
 	'Check "Thread": it takes the threadId of a run that came out as "interrupted". Such a run can be decided once; a later message ends the wait, too.',
 );
@@ -151,12 +151,12 @@ export const NOTHING_TO_DECIDE = failed(
 export function neverRanResult(kind: RunKind): UnsuccessfulResult {
 	if (kind === 'decision') return NOTHING_TO_DECIDE;
 	const advice = 'Check "Thread", and say something on it with Thread: Ask and Wait first.';
-	return failed('Nothing was said on this thread that could be answered again', advice);
+	return failedResult('Nothing was said on this thread that could be answered again', advice);
 }
 
 /** Returns the result if the thread is busy, and the node does not wait, or does not wait any longer. */
 export const busyResult = (blocking?: RunRecord) =>
-	failed(`Another run is active on this thread${describeRun(blocking)}`, HANGING_ADVICE);
+	failedResult(`Another run is active on this thread${describeRun(blocking)}`, HANGING_ADVICE);
 
 /**
  * Returns the result if another run was active on the thread until the deadline.
@@ -174,7 +174,7 @@ export function busyAtDeadlineResult(
 	const silence = `, without a sign for ${Math.round(silentMs / 1000)} s`;
 	const what = `Another run was still active on the thread${describeRun(blocking, silence)}`;
 	return {
-		...timedOut(what, `${cancelled}Wait, or raise "Deadline (Minutes)". ${HANGING_ADVICE}`),
+		...timedOutResult(what, `${cancelled}Wait, or raise "Deadline (Minutes)". ${HANGING_ADVICE}`),
 		cancelledRun,
 	};
 }
@@ -188,8 +188,8 @@ const describeRun = (run?: RunRecord, silence = ''): string =>
  *
  * @param what the state at the deadline, as the start of a sentence, e.g. `The run had not begun`
  */
-export function timedOut(what: string, advice?: string): UnsuccessfulResult {
-	return { ...failed(`${what} when the deadline came`, advice), status: 'timedOut' };
+export function timedOutResult(what: string, advice?: string): UnsuccessfulResult {
+	return { ...failedResult(`${what} when the deadline came`, advice), status: 'timedOut' };
 }
 
 /** The advice if a run may go on forever. */
@@ -197,17 +197,17 @@ export const HANGING_ADVICE =
 	'If its server was restarted, the run may never end: end it with Thread: Cancel Run, or set "When the Thread Is Busy" in Tuning to "Run Anyway".';
 
 /** The result if the run was still active at the deadline. */
-export const RUNNING_AT_DEADLINE = timedOut(
+export const RUNNING_AT_DEADLINE = timedOutResult(
 	'The run was still going on',
 	`Raise "Deadline (Minutes)", or look later with Thread: Get. ${HANGING_ADVICE}`,
 );
 
 /** Returns the result of a request that may or may not have reached the assistant. */
-export function arrivalUnknown(kind: RunKind, failure: Failure): UnsuccessfulResult {
+export function arrivalUnknownResult(kind: RunKind, failure: Failure): UnsuccessfulResult {
 	const advice = 'Read the thread before you send it again: the run may still start.';
 	const what = kind === 'retry' ? 'request' : kind;
 	const reason = `It is not known whether the ${what} has reached the assistant`;
-	return { ...failed(`${reason}. ${failureMessage(failure)}`, advice), failure };
+	return { ...failedResult(`${reason}. ${failureMessage(failure)}`, advice), failure };
 }
 
 /** Returns the result if a request failed, or was cancelled by a stop of the execution. */

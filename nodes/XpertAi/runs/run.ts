@@ -1,6 +1,6 @@
 import { readThreadConversation } from '../threads/conversation';
 import type { LockSupport } from '../threads/lockRecord';
-import type { Listener } from '../threads/runEvents';
+import type { Listener } from '../threads/runTranscript';
 import type { RunIds } from '../threads/runsApi';
 import type { Client } from './client';
 import type { RunFacts } from './result';
@@ -27,7 +27,7 @@ export interface Run extends Client {
 	 */
 	cancelSilentMs: number;
 	/** Whether the server lacks the routes for background runs. All runs with the same connection share this object. */
-	routes: { areMissing: boolean };
+	backgroundRoutes: { areMissing: boolean };
 	/** What is known about locks on the server. All runs with the same token share this object. */
 	lockSupport: LockSupport;
 	/** Receives the answer in pieces, while the assistant writes it. */

@@ -9,16 +9,16 @@ export type RunBody = Record<string, unknown>;
 export type RunKind = 'message' | 'decision' | 'retry';
 
 /** Path of the attached files in the body of a message. */
-const FILES_PATH = ['input', 'message', 'input', 'files'];
+const FILES_KEYS = ['input', 'message', 'input', 'files'];
 
 const withValue = (body: RunBody, path: string[], value: unknown) =>
 	set(cloneDeep(body), path, value);
 
 /** Returns a copy of a message body with additional files. `ids` are the IDs of uploaded file contexts (E12). */
 export function withFileContexts(message: RunBody, ids: string[]): RunBody {
-	const present: unknown = get(message, FILES_PATH) ?? [];
+	const present: unknown = get(message, FILES_KEYS) ?? [];
 	const added = ids.map((fileId) => ({ fileId }));
-	return withValue(message, FILES_PATH, [present, added].flat());
+	return withValue(message, FILES_KEYS, [present, added].flat());
 }
 
 /** What a run is to do. */
@@ -29,20 +29,20 @@ export interface Intent {
 	/** Whether a decision rejects the waiting tool calls. */
 	rejects?: boolean;
 	/** IDs of the tool calls with changed arguments; undefined if a decision changes no arguments. */
-	changedCalls?: unknown[];
+	changedCallIds?: unknown[];
 }
 
 /** Path of the changed arguments in the body of a decision. */
-const PATCH_PATH = ['input', 'patch'];
+const CHANGED_ARGUMENTS_KEYS = ['input', 'patch'];
 
 /**
  * Key of the message mark, a random ID that the node adds to a message. If the server's answer is lost, the node finds
  * the run by its message mark. The server does not send the message mark to models.
  */
-const MARK = 'n8nMark';
+const MARK_KEY = 'n8nMark';
 
 /** Keys in the input of a message that do not contain filter values. */
-export const MESSAGE_KEYS = ['input', 'files', 'references', 'clientMessageId', MARK];
+export const MESSAGE_KEYS = ['input', 'files', 'references', 'clientMessageId', MARK_KEY];
 
 /** Returns the filter values of a message body, by key. */
 export const filterValuesIn = (body: RunBody): object =>
@@ -50,14 +50,15 @@ export const filterValuesIn = (body: RunBody): object =>
 
 /** Returns a copy of a message body with a message mark. */
 export const withMessageMark = (message: RunBody, mark: string) =>
-	withValue(message, ['input', 'message', 'input', MARK], mark);
+	withValue(message, ['input', 'message', 'input', MARK_KEY], mark);
 
 /** Returns the message mark of the newest user message on a thread; undefined if this message has none. */
 export const messageMarkOf = (state: ThreadState | undefined): unknown =>
-	get(state, `values.human.${MARK}`);
+	get(state, `values.human.${MARK_KEY}`);
 
 /** Returns a copy of a decision without the changed arguments. */
-export const withoutChanges = (decision: RunBody) => withValue(decision, PATCH_PATH, undefined);
+export const withoutChanges = (decision: RunBody) =>
+	withValue(decision, CHANGED_ARGUMENTS_KEYS, undefined);
 
 /** Returns a copy of a decision with the waiting run as its target. Without a target, the run would get a new ID. */
 export const withTargetRun = (decision: RunBody, runId: string) =>
@@ -65,11 +66,11 @@ export const withTargetRun = (decision: RunBody, runId: string) =>
 
 /** Reads from a request body what the run is to do. */
 export function intentOf(kind: RunKind, body: RunBody): Intent {
-	const calls: unknown = get(body, [...PATCH_PATH, 'toolCalls']);
+	const calls: unknown = get(body, [...CHANGED_ARGUMENTS_KEYS, 'toolCalls']);
 	return {
 		kind,
 		text: get(body, ['input', 'message', 'input', 'input']) as string | undefined,
 		rejects: get(body, ['input', 'decision', 'type']) === 'reject',
-		changedCalls: isEmpty(calls) ? undefined : map(calls as unknown[], 'id'),
+		changedCallIds: isEmpty(calls) ? undefined : map(calls as unknown[], 'id'),
 	};
 }

@@ -1,7 +1,7 @@
 import { cancelIfGivenUp } from './cancelRun';
 import { waitForRunResult } from './followRun';
-import { compareResultWithThread } from './compareWithThread';
-import { readStateWithRetries, readSettled } from './readRunState';
+import { withThreadFindings } from './compareWithThread';
+import { readStateWithRetries, readSettledState } from './readRunState';
 import type { RunState } from './result';
 import type { Run, RunClient } from './run';
 
@@ -9,7 +9,7 @@ type RunById = RunClient & Pick<Run, 'whenGivenUp'>;
 
 /** Reads the state of a run. Never throws. */
 export const readStateById = async (run: RunById): Promise<RunState> =>
-	await finishRunState(run, await readSettled(run));
+	await finishRunState(run, await readSettledState(run));
 
 /**
  * Follows a run to its end. Does not follow a run whose record cannot be read, because the ID may be wrong. Retries
@@ -27,6 +27,6 @@ export async function waitById(run: RunById): Promise<RunState> {
  * completed answer with the thread, and adds the facts.
  */
 async function finishRunState(run: RunById, state: RunState): Promise<RunState> {
-	const known = await compareResultWithThread(run, await cancelIfGivenUp(run, state));
+	const known = await withThreadFindings(run, await cancelIfGivenUp(run, state));
 	return { ...known, ...run.facts };
 }

@@ -4,7 +4,7 @@ import { cancelIfGivenUp } from './cancelRun';
 import { checkDecision, UNCONFIRMED_ADVICE, waitsForSecondDecision } from './checkDecision';
 import { waitForRunResult } from './followRun';
 import { runInOneRequest } from './inOneRequest';
-import { compareResultWithThread } from './compareWithThread';
+import { withThreadFindings } from './compareWithThread';
 import {
 	executionStoppedResult,
 	failureIn,
@@ -22,8 +22,8 @@ import { isOnOtherThread, type StartedRun, startInTurn } from './start';
  * ended. Never throws.
  */
 export async function runAndWait(run: Run): Promise<RunResult> {
-	const { inOneRequest, routes, signal } = run;
-	const mayStartInBackground = !inOneRequest && !routes.areMissing;
+	const { inOneRequest, backgroundRoutes, signal } = run;
+	const mayStartInBackground = !inOneRequest && !backgroundRoutes.areMissing;
 	const followed = mayStartInBackground ? await startAndFollow(run) : undefined;
 	const ended = followed ?? (await runInOneRequest(run));
 	const result = { ...ended, ...run.facts };
@@ -61,12 +61,12 @@ async function follow(asked: Run, started: StartedRun): Promise<RunResult> {
 	const run = { ...asked, threadId, runId };
 	const result = await checkDecision(run, await waitForRunResult(run, started), decidedTasks);
 	// `confirmChanges` also follows the second decision to its end. If the server lacks the routes, `result` stays.
-	if (run.intent.changedCalls && waitsForSecondDecision(result, decidedTasks))
+	if (run.intent.changedCallIds && waitsForSecondDecision(result, decidedTasks))
 		return (await confirmChanges(asked)) ?? result;
 	if (result.status === 'completed' && isOnOtherThread(asked, started))
 		return { ...result, remembered: false };
 	// No other run can overwrite an answer on a new thread.
-	const compared = run.isThreadNew ? result : await compareResultWithThread(run, result, others);
+	const compared = run.isThreadNew ? result : await withThreadFindings(run, result, others);
 	return await cancelIfGivenUp(run, compared);
 }
 
@@ -77,7 +77,7 @@ async function follow(asked: Run, started: StartedRun): Promise<RunResult> {
  * @returns undefined if the server lacks the routes for background runs
  */
 async function confirmChanges(asked: Run): Promise<RunResult | undefined> {
-	const intent = { ...asked.intent, changedCalls: undefined };
+	const intent = { ...asked.intent, changedCallIds: undefined };
 	const confirmed = await startAndFollow({ ...asked, intent, body: withoutChanges(asked.body) });
 	if (!confirmed || 'output' in confirmed) return confirmed;
 	return { ...confirmed, advice: compact([UNCONFIRMED_ADVICE, confirmed.advice]).join(' ') };

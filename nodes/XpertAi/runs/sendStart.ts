@@ -19,10 +19,15 @@ import { type Client, repeatUntil } from './client';
 import { explainFailedStart } from './explainFailedStart';
 import type { FollowOptions } from './followRun';
 import type { Plan } from './planStart';
-import { executionStoppedResult, failed, arrivalUnknown, type UnsuccessfulResult } from './result';
+import {
+	executionStoppedResult,
+	failedResult,
+	arrivalUnknownResult,
+	type UnsuccessfulResult,
+} from './result';
 import { readRunConversation, type Run } from './run';
 import { messageMarkOf } from './runBody';
-import { START_MS, type TurnLock } from './turnLock';
+import { START_TIMEOUT_MS, type TurnLock } from './turnLock';
 
 /**
  * Sends the request that starts the run. If the server's answer is lost, searches for the started run.
@@ -41,9 +46,9 @@ export async function sendStart(
 	const limits = lock
 		? {
 				maxTries: 2,
-				timeoutMs: START_MS,
+				timeoutMs: START_TIMEOUT_MS,
 				// Repeat only a 404 for the route here, to confirm it. The lock must be given back in time.
-				stopRetrying: ({ missing }: Failure) => missing !== 'route' || !lock.mayBegin,
+				shouldStopRetrying: ({ missing }: Failure) => missing !== 'route' || !lock.mayBegin,
 			}
 		: { maxTries: START_TRIES };
 	const sent = await startRun(run, run.threadId, plan.body, limits);
@@ -52,7 +57,7 @@ export async function sendStart(
 		return { threadId, runId: waitingRun?.run_id ?? streamId, streamId, decidedTasks };
 	}
 	const { failure, mayBeDone } = sent;
-	if (mayMeanNoRoute(failure)) return recordMissingRoutes(run, failure);
+	if (mayMeanNoRoute(failure)) return resultOfMissingRoutes(run, failure);
 	if (callerRepeats && isTransient(failure) && certainlyNotDone(failure)) return { failure };
 	// `mayBeDone` does not cover a cancelled request (see `isOutcomeUnknown`).
 	const mayHaveStarted = mayBeDone || failure.kind === 'cancelled';
@@ -78,7 +83,7 @@ async function searchLostRun(
 	const findRunId = async (client: Client) => {
 		const runWithClient = { ...run, ...client };
 		const find = async () => await findLostRun(runWithClient, plan);
-		return await repeatUntil(runWithClient, find, isDone, FIRST_POLL_MS);
+		return await repeatUntil(runWithClient, find, isDone, START_RETRY_PAUSE_MS);
 	};
 	const runId = await findRunId({ ...run, ...lock?.clientAfterStart });
 	const { threadId } = run;
@@ -93,7 +98,7 @@ async function searchLostRun(
 function resultOfLostStart(run: Run, { waitingRun }: Plan, failure: Failure): UnsuccessfulResult {
 	if (run.signal?.aborted) return executionStoppedResult(failure);
 	const status = run.remainingMs() <= 0 ? 'timedOut' : 'failed';
-	if (!waitingRun) return { ...arrivalUnknown(run.intent.kind, failure), status };
+	if (!waitingRun) return { ...arrivalUnknownResult(run.intent.kind, failure), status };
 	const reason = `The decision did not reach the assistant. ${failureMessage(failure)}`;
 	return { status, reason, advice: DECIDE_AGAIN, failure };
 }
@@ -150,13 +155,16 @@ export interface FailedAttempt {
 }
 
 /** First pause after a failed attempt, and in the search for a run after a lost answer. */
-export const FIRST_POLL_MS = 500;
+export const START_RETRY_PAUSE_MS = 500;
 
 /** Stores that the server lacks the routes for background runs, if this is certain. Returns the result of the run. */
-export function recordMissingRoutes({ routes }: Run, failure: Failure): UnsuccessfulResult {
+export function resultOfMissingRoutes(
+	{ backgroundRoutes }: Run,
+	failure: Failure,
+): UnsuccessfulResult {
 	// Remember a missing route only if the API itself reports it. A proxy may send a 404 while the server is down.
-	routes.areMissing ||= failure.missing === 'route';
+	backgroundRoutes.areMissing ||= failure.missing === 'route';
 	const advice = 'Use Thread: Ask and Wait, which works on every server.';
-	const result = failed('This server starts no runs in the background', advice);
+	const result = failedResult('This server starts no runs in the background', advice);
 	return { ...result, failure, lacksRoutes: true };
 }

@@ -20,16 +20,16 @@ import {
 	resultOfFailure,
 	type UnsuccessfulResult,
 	busyAtDeadlineResult,
-	timedOut,
+	timedOutResult,
 } from './result';
 import type { Run } from './run';
 import {
-	FIRST_POLL_MS,
+	START_RETRY_PAUSE_MS,
 	type FailedAttempt,
 	type NotStarted,
 	sendStart,
 	type SentRun,
-	recordMissingRoutes,
+	resultOfMissingRoutes,
 } from './sendStart';
 import { takeTurnLock, type TurnLock } from './turnLock';
 
@@ -53,7 +53,7 @@ export interface StartedRun extends SentRun {
 }
 
 /** How long a run with `whenBusy: 'fail'` waits for the lock. Others hold the lock only for a moment. */
-const FAIL_WAIT_MS = 5_000;
+const LOCK_WAIT_LIMIT_MS = 5_000;
 
 /**
  * Starts a run in the three steps that are described above. If `whenBusy` is `wait`, waits for the end of each run that
@@ -62,7 +62,7 @@ const FAIL_WAIT_MS = 5_000;
  * @returns the IDs of the started run, or why no run was started
  */
 export async function startInTurn(run: Run): Promise<StartedRun | UnsuccessfulResult> {
-	const attempts = { failed: 0, hasWaited: false, wasReached: false };
+	const attempts = { failedCount: 0, hasWaitedForRun: false, hasReachedServer: false };
 	let watch: BlockingRunWatch | undefined;
 	try {
 		for (;;) {
@@ -84,7 +84,7 @@ export async function startInTurn(run: Run): Promise<StartedRun | UnsuccessfulRe
 			const { cancelledRun } = run.facts;
 			if (run.remainingMs() <= 0)
 				return busyAtDeadlineResult(blockingRun, watch.silentMs(), cancelledRun);
-			attempts.hasWaited = true;
+			attempts.hasWaitedForRun = true;
 		}
 	} finally {
 		watch?.stop();
@@ -97,8 +97,8 @@ export async function startInTurn(run: Run): Promise<StartedRun | UnsuccessfulRe
  * @returns undefined if the start can be tried again, otherwise the result
  */
 async function waitForNextAttempt(run: Run, attempts: Attempts, failure: Failure | undefined) {
-	attempts.failed++;
-	await run.wait(Math.max(attempts.failed * FIRST_POLL_MS, failure?.retryAfterMs ?? 0));
+	attempts.failedCount++;
+	await run.wait(Math.max(attempts.failedCount * START_RETRY_PAUSE_MS, failure?.retryAfterMs ?? 0));
 	const { failure: unread } = await listWithRetries(run, attempts);
 	return unread && resultOfListFailure(run, unread, attempts);
 }
@@ -115,11 +115,11 @@ async function lockAndStart(
 	attempts: Attempts,
 ): Promise<StartedRun | UnsuccessfulResult | NotStarted> {
 	const { isThreadNew, whenBusy, lockSupport, threadId, signal } = run;
-	const needsLock = !isThreadNew && whenBusy !== 'run' && attempts.failed < START_TRIES;
-	const maxWaitMs = whenBusy === 'fail' ? FAIL_WAIT_MS : Infinity;
+	const needsLock = !isThreadNew && whenBusy !== 'run' && attempts.failedCount < START_TRIES;
+	const maxWaitMs = whenBusy === 'fail' ? LOCK_WAIT_LIMIT_MS : Infinity;
 	const taken = needsLock ? await takeTurnLock(run, lockSupport, threadId, maxWaitMs) : {};
 	const { lock, failure, hasStoppedWaiting } = taken;
-	attempts.wasReached ||= lock !== undefined;
+	attempts.hasReachedServer ||= lock !== undefined;
 	if (!lock && signal?.aborted) return executionStoppedResult();
 	// With `whenBusy: 'wait'`, only the deadline ends the wait. With `fail`, goes on without the lock: the list of runs
 	// shows whether the thread is busy.
@@ -160,10 +160,10 @@ async function startUnlessBusy(
 	if (lock && !lock.mayBegin) return { failure: lock.failure };
 	if ('status' in plan) return plan;
 	if (run.signal?.aborted) return executionStoppedResult();
-	if (run.remainingMs() <= 0) return timedOut('The run had not begun');
+	if (run.remainingMs() <= 0) return timedOutResult('The run had not begun');
 	// Under a lock, the caller repeats the whole attempt if no run was started. After the last attempt, `sendStart` returns
 	// the final result.
-	const callerRepeats = lock !== undefined && attempts.failed + 1 < START_TRIES;
+	const callerRepeats = lock !== undefined && attempts.failedCount + 1 < START_TRIES;
 	const started = await sendStart(run, { ...plan, runsBefore }, lock, callerRepeats);
 	if (!('streamId' in started)) return started;
 	const { threadId, runId } = started;
@@ -191,15 +191,15 @@ async function listRunsBefore(
 	return lock ? { failure } : resultOfListFailure(run, failure, attempts);
 }
 
-/** Returns the result if the runs of the thread could not be listed. Stores a missing route (see `recordMissingRoutes`). */
+/** Returns the result if the runs of the thread could not be listed. Stores a missing route (see `resultOfMissingRoutes`). */
 function resultOfListFailure(
 	run: Run,
 	failure: Failure,
-	{ hasWaited }: Attempts,
+	{ hasWaitedForRun }: Attempts,
 ): UnsuccessfulResult {
 	if (run.signal?.aborted) return executionStoppedResult();
 	// After a successful read, a 404 does not mean a missing route. It comes from a proxy whose server is down.
-	if (!hasWaited && mayMeanNoRoute(failure)) return recordMissingRoutes(run, failure);
+	if (!hasWaitedForRun && mayMeanNoRoute(failure)) return resultOfMissingRoutes(run, failure);
 	return { status: 'failed', failure };
 }
 
@@ -212,13 +212,13 @@ export const isOnOtherThread = (run: Run, started: Pick<StartedRun, 'threadId'>)
  * otherwise for at most `UNREACHABLE_MS`. In the second case, does not retry a 404 of a proxy, nor a failed connection
  * before any request has reached the server.
  */
-async function listWithRetries(run: Run, { hasWaited, wasReached }: Attempts) {
+async function listWithRetries(run: Run, { hasWaitedForRun, hasReachedServer }: Attempts) {
 	const list = async () => await listRuns(run, run.threadId);
 	return await repeatUntil(run, list, ({ failure }, waitedMs) => {
 		if (!failure || !isTransient(failure)) return true;
 		// The server has answered before, so it will answer again.
-		if (hasWaited) return false;
-		const mayBeWrongAddress = failure.kind === 'network' && !wasReached;
+		if (hasWaitedForRun) return false;
+		const mayBeWrongAddress = failure.kind === 'network' && !hasReachedServer;
 		return mayBeWrongAddress || mayMeanNoRoute(failure) || waitedMs >= UNREACHABLE_MS;
 	});
 }

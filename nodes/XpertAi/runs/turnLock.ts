@@ -10,7 +10,7 @@ import {
 	type LockRecord,
 	type LockSupport,
 	maySupportLocks,
-	recordMissingLocks,
+	markLocksUnsupported,
 	readLockRecord,
 } from '../threads/lockRecord';
 import { API_ROOT } from '../transport/api';
@@ -47,7 +47,7 @@ const LEASE_MS = 60_000;
 const MAX_AGE_TO_BEGIN_MS = 20_000;
 
 /** Timeout of the request that starts a run under the lock. */
-export const START_MS = 25_000;
+export const START_TIMEOUT_MS = 25_000;
 
 /** The age of the lock at which the search for a lost start ends. */
 const MAX_AGE_TO_SEARCH_MS = 51_000;
@@ -65,7 +65,7 @@ const MAX_DUPLICATES = 5;
 const DELETE_PAUSE_MS = 250;
 
 /** Statuses with which a server without locks rejects the creation of a record. */
-const NOT_CREATED = [400, 404, 405, 422];
+const CREATION_REJECTED_STATUSES = [400, 404, 405, 422];
 
 /** A lock that this process holds. */
 export class TurnLock {
@@ -166,10 +166,10 @@ export async function takeTurnLock(
 			recordFailedCreation(support, failure, clock);
 			return maySupportLocks(support, clock) ? { failure } : {};
 		}
-		if (answer && !isLock(answer, id)) {
+		if (answer && !isValidLockRecord(answer, id)) {
 			// The server sends no times, or ignores the ID and has created a conversation that users can see.
-			await deleteLockRecord(unlimited(client), answer.id);
-			recordMissingLocks(support, clock);
+			await deleteLockRecord(clientWithoutDeadline(client), answer.id);
+			markLocksUnsupported(support, clock);
 			return {};
 		}
 		support.rejectionsInRow.creation = 0;
@@ -190,19 +190,20 @@ export async function takeTurnLock(
 function recordFailedCreation(support: LockSupport, failure: Failure, clock: Clock) {
 	// `call` sets `missing: 'route'` only after two answers, so this failure is proof.
 	const lacksRoute = failure.missing === 'route';
-	const isRejected = NOT_CREATED.includes(failure.status ?? 0) && !isRebuildingIndex(failure);
-	if (lacksRoute) recordMissingLocks(support, clock);
+	const isRejected =
+		CREATION_REJECTED_STATUSES.includes(failure.status ?? 0) && !isRebuildingIndex(failure);
+	if (lacksRoute) markLocksUnsupported(support, clock);
 	else if (isRejected) countRejection(support, 'creation', clock);
 }
 
 /** Whether a record has the wanted ID and both times. */
-const isLock = ({ id, createdAt, updatedAt }: LockRecord, wanted: string) =>
+const isValidLockRecord = ({ id, createdAt, updatedAt }: LockRecord, wanted: string) =>
 	id === wanted && createdAt !== undefined && updatedAt !== undefined;
 
 /** A client without the deadline. Its requests are also sent after a stop of the execution. */
-const unlimited = ({ sendUnlimited, clock }: Client): ApiClient => ({
+const clientWithoutDeadline = ({ sendWithoutDeadline, clock }: Client): ApiClient => ({
 	clock,
-	send: async (request) => await sendUnlimited({ ...request, ignoresStop: true }),
+	send: async (request) => await sendWithoutDeadline({ ...request, ignoresStop: true }),
 });
 
 /**
@@ -239,7 +240,7 @@ async function takeRightToDelete(client: Client, dead: CreatedLock) {
 	for (let record = dead; ; ) {
 		const id = derivedId(record.id, record.createdAt ?? '');
 		const { answer, ageMs } = await create(client, id);
-		if (!answer || !isLock(answer, id)) return undefined;
+		if (!answer || !isValidLockRecord(answer, id)) return undefined;
 		if (isJustCreated(answer)) return { ageMs };
 		if (!isDead(answer)) return undefined;
 		record = answer;
@@ -261,12 +262,12 @@ async function deleteWithExclusiveRight(
 ): Promise<boolean> {
 	const { clock } = client;
 	while (leftMs() > 0 && maySupportLocks(support, clock)) {
-		const { failure } = await deleteLockRecord(unlimited(client), record.id, leftMs());
+		const { failure } = await deleteLockRecord(clientWithoutDeadline(client), record.id, leftMs());
 		if (!failure) {
 			support.rejectionsInRow.deletion = 0;
 			return true;
 		}
-		if ([403, 405].includes(failure.status ?? 0)) recordMissingLocks(support, clock);
+		if ([403, 405].includes(failure.status ?? 0)) markLocksUnsupported(support, clock);
 		// A proxy answers 404 while its server is down. So one 404 does not show that the route is missing.
 		if (failure.status === 404) countRejection(support, 'deletion', clock);
 		if (!maySupportLocks(support, clock)) return false;
@@ -293,7 +294,7 @@ async function isUnchanged(
 	for (let pause = DELETE_PAUSE_MS; ; pause *= 2) {
 		await clock.sleep(Math.min(Math.max(pause, retryAfterMs), leftMs()), signal);
 		if (signal?.aborted || leftMs() <= 0) return false;
-		const { answer, failure } = await readLockRecord(unlimited(client), id);
+		const { answer, failure } = await readLockRecord(clientWithoutDeadline(client), id);
 		// For a deleted record, the answer is an object without times, so the result is false.
 		if (answer) return answer.createdAt === createdAt;
 		if (mayMeanNoRoute(failure)) return false;

@@ -12,11 +12,11 @@ const CHARACTER = String.raw`(?:\\.|[^[\]\\\n])`;
 const LABEL = String.raw`(?:${CHARACTER}|\[${CHARACTER}{0,30}\]){0,150}`;
 
 /** The rest of a URL, after `xpert://`. */
-const REST = String.raw`[^\s()<>[\]]{0,1000}`;
+const URL_REST = String.raw`[^\s()<>[\]]{0,1000}`;
 
 /** Matches a link to a passage, e.g. `[⟦1⟧](xpert://…)`, or a bare `xpert://` URL. Includes a preceding space. */
 const LINK = new RegExp(
-	String.raw`( ?)(?:\[(${LABEL})\]\(<?(xpert://${REST})>?(?: "[^"\n]{0,200}")?\)|(xpert://[\w/?&=%-]{0,1000}))`,
+	String.raw`( ?)(?:\[(${LABEL})\]\(<?(xpert://${URL_REST})>?(?: "[^"\n]{0,200}")?\)|(xpert://[\w/?&=%-]{0,1000}))`,
 	'g',
 );
 
@@ -25,15 +25,15 @@ const startOf = (after: string) =>
 	[...'xpert://'].reduceRight((inner, sign) => `(?:${sign}${inner})?`, after);
 
 /** Matches a link that is cut off at the end of a text. */
-const LINK_START = new RegExp(
-	String.raw` ?(?:\[${LABEL}(?:\\|\[${CHARACTER}{0,30}\\?|\](?:\(<?${startOf(`${REST}>?(?: (?:"[^"\\n]{0,200}"?)?)?`)})?)?|${startOf(REST)})$`,
+const CUT_OFF_LINK = new RegExp(
+	String.raw` ?(?:\[${LABEL}(?:\\|\[${CHARACTER}{0,30}\\?|\](?:\(<?${startOf(`${URL_REST}>?(?: (?:"[^"\\n]{0,200}"?)?)?`)})?)?|${startOf(URL_REST)})$`,
 );
 
 /** Maximum length of a cut-off link that `push` recognizes. */
-const MAX_LINK_START = 6_500;
+const MAX_CUT_OFF_LENGTH = 6_500;
 
 /** Matches a label without a document name: an empty label, or a number such as `⟦1⟧`. */
-const MARKER = /^⟦?\d*⟧?$/;
+const LABEL_WITHOUT_NAME = /^⟦?\d*⟧?$/;
 
 /** Numbers the passages that links point to, in the order of their first link. */
 interface PassageNumbers {
@@ -65,7 +65,7 @@ export class CitationRewriter {
 			const number = this.sources.assignNumber(linked ?? bare ?? '');
 			if (number !== undefined) this.cited.add(number);
 			if (this.style === 'asWritten') return link;
-			const keptLabel = number !== undefined && MARKER.test(label) ? '' : label;
+			const keptLabel = number !== undefined && LABEL_WITHOUT_NAME.test(label) ? '' : label;
 			const mark = number !== undefined && this.style === 'numbers' ? `[${number}]` : '';
 			const shown = compact([keptLabel, mark]).join(' ');
 			// If nothing is shown, the preceding space goes, too.
@@ -80,7 +80,7 @@ export class CitationRewriter {
 	 */
 	push(piece: string) {
 		this.buffer += piece;
-		const open = LINK_START.exec(this.buffer.slice(-MAX_LINK_START))?.[0].length ?? 0;
+		const open = CUT_OFF_LINK.exec(this.buffer.slice(-MAX_CUT_OFF_LENGTH))?.[0].length ?? 0;
 		return this.take(this.buffer.length - open);
 	}
 

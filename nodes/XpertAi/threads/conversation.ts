@@ -3,11 +3,11 @@ import { z } from 'zod';
 
 import { conversationRecord } from '../payloads/bodies';
 import { eachOf, lenientText } from '../payloads/schemas';
-import { anyAnswer } from '../transport/answer';
+import { anySuccessfulAnswer } from '../transport/answer';
 import { buildPath } from '../transport/api';
 import { type ApiClient, call } from '../transport/call';
 import type { Failure } from '../transport/failure';
-import { waitingTasksIn } from './tasks';
+import { waitingTaskFacts } from './tasks';
 import { READ_REQUEST, SEARCH_REQUEST } from './thread';
 
 const CONVERSATION_PATH = '/conversations/{id}';
@@ -29,12 +29,12 @@ export interface ConversationFacts {
 	error?: string;
 	/** The last run's tasks that wait for a person. */
 	tasks: unknown[];
-	/** Whether the conversation has tasks, but all are leftovers of a cancelled run (see `waitingTasksIn`). */
+	/** Whether the conversation has tasks, but all are leftovers of a cancelled run (see `waitingTaskFacts`). */
 	hasOnlyLeftOverTasks?: boolean;
 }
 
 /** The answer of the search for conversations (E5). */
-const foundConversations = z.object({ items: z.array(conversationRecord.catch({})) });
+const conversationListSchema = z.object({ items: z.array(conversationRecord.catch({})) });
 
 /**
  * Reads the conversations of a thread (E5). The server lists only conversations of the token's owner.
@@ -59,7 +59,7 @@ export async function readThreadConversation(
 		conversationIds: compact(found.map(({ id }) => id)),
 		status,
 		error,
-		...waitingTasksIn(operation?.tasks),
+		...waitingTaskFacts(operation?.tasks),
 	};
 }
 
@@ -68,7 +68,7 @@ export async function searchConversations(client: ApiClient, search: object) {
 	return await call(client, {
 		...SEARCH_REQUEST,
 		path: '/conversations/search',
-		schema: foundConversations,
+		schema: conversationListSchema,
 		body: JSON.stringify(search),
 	});
 }
@@ -104,7 +104,7 @@ export async function conversationExists(client: ApiClient, id: string) {
 /** Deletes a conversation in which nothing has run. Ignores failures, because an empty conversation does no harm. */
 export async function deleteConversation({ send }: ApiClient, id: string) {
 	const path = buildPath(CONVERSATION_PATH, { id });
-	await send({ method: 'DELETE', path, timeoutMs: CHANGE_TIMEOUT_MS, schema: anyAnswer });
+	await send({ method: 'DELETE', path, timeoutMs: CHANGE_TIMEOUT_MS, schema: anySuccessfulAnswer });
 }
 
 /** A message in a conversation. Other runs can overwrite messages on the thread, but not these. */
@@ -115,7 +115,7 @@ const messageRecord = z.object({
 	...eachOf(lenientText.nullish(), 'status', 'error', 'executionId', 'updatedAt'),
 });
 
-const foundMessages = z
+const messageListSchema = z
 	.object({ items: z.array(messageRecord.optional().catch(undefined)) })
 	.transform(({ items }) => compact(items));
 
@@ -125,7 +125,7 @@ async function searchMessages(client: ApiClient, id: string, search: object) {
 		...SEARCH_REQUEST,
 		path: buildPath('/conversations/{id}/messages/search', { id }),
 		body: JSON.stringify(search),
-		schema: foundMessages,
+		schema: messageListSchema,
 	});
 }
 

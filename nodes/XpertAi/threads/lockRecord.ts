@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { lenientText } from '../payloads/schemas';
 import { cachedByAccount } from '../transport/accountCache';
-import { anyAnswer } from '../transport/answer';
+import { anySuccessfulAnswer } from '../transport/answer';
 import { buildPath } from '../transport/api';
 import { type ApiClient, call } from '../transport/call';
 import type { Clock } from '../transport/clock';
@@ -56,7 +56,7 @@ export async function deleteLockRecord(client: ApiClient, id: string, timeoutMs 
 	return await call(client, {
 		method: 'DELETE',
 		path: buildPath(ONE_PATH, { id }),
-		schema: anyAnswer,
+		schema: anySuccessfulAnswer,
 		repeatable: false,
 		maxTries: 1,
 		timeoutMs: Math.min(timeoutMs, TIMEOUT_MS),
@@ -87,12 +87,12 @@ export const { of: lockSupportOf } = cachedByAccount(
 /** The time until the node tries locks again. A proxy may have rejected the requests during an outage. */
 const LOCK_RETRY_DELAY_MS = 3_600_000;
 
-/** Whether the server may support locks: true unless `recordMissingLocks` was called within `LOCK_RETRY_DELAY_MS`. */
+/** Whether the server may support locks: true unless `markLocksUnsupported` was called within `LOCK_RETRY_DELAY_MS`. */
 export const maySupportLocks = ({ missingSince = -Infinity }: LockSupport, clock: Clock) =>
 	clock.now() - missingSince >= LOCK_RETRY_DELAY_MS;
 
 /** Stores that the server supports no locks. */
-export function recordMissingLocks(support: LockSupport, clock: Clock) {
+export function markLocksUnsupported(support: LockSupport, clock: Clock) {
 	support.missingSince = clock.now();
 	support.rejectionsInRow = { creation: 0, deletion: 0 };
 }
@@ -103,5 +103,5 @@ export function countRejection(
 	request: keyof LockSupport['rejectionsInRow'],
 	clock: Clock,
 ) {
-	if (++support.rejectionsInRow[request] >= 2) recordMissingLocks(support, clock);
+	if (++support.rejectionsInRow[request] >= 2) markLocksUnsupported(support, clock);
 }

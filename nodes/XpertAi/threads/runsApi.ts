@@ -2,10 +2,10 @@ import { compact, maxBy } from 'lodash';
 import { z } from 'zod';
 
 import { lenientText } from '../payloads/schemas';
-import { anyAnswer } from '../transport/answer';
+import { anySuccessfulAnswer } from '../transport/answer';
 import { API_ROOT, buildPath } from '../transport/api';
 import { type ApiClient, call, type Call, type Result } from '../transport/call';
-import type { EventStream } from '../transport/eventStream';
+import type { EventStreamOptions } from '../transport/eventStream';
 import type { Failure } from '../transport/failure';
 import type { ApiRequest } from '../transport/request';
 import { READ_REQUEST } from './thread';
@@ -55,11 +55,16 @@ export async function readRun(client: ApiClient & RunIds): Promise<Result<RunRec
 	const actual = read.answer?.thread_id ?? threadId;
 	if (!read.ok || actual.toLowerCase() === threadId.toLowerCase()) return read;
 	const path = API_ROOT + buildPath(ONE_RUN_PATH, { threadId, runId });
-	const failure: Failure = { kind: 'unsuccessful', method: 'GET', path, reason: OTHER_THREAD };
+	const failure: Failure = {
+		kind: 'unsuccessful',
+		method: 'GET',
+		path,
+		reason: OTHER_THREAD_REASON,
+	};
 	return { ...read, ok: false, failure, answer: undefined };
 }
 
-const OTHER_THREAD =
+const OTHER_THREAD_REASON =
 	'The run is of another thread: take threadId and runId from the same Thread: Start Run';
 
 /** Reads one run, on any thread. */
@@ -103,7 +108,7 @@ export async function startRun(
 	client: ApiClient,
 	threadId: string,
 	body: object,
-	limits: Pick<Call<unknown>, 'maxTries' | 'timeoutMs' | 'stopRetrying'>,
+	limits: Pick<Call<unknown>, 'maxTries' | 'timeoutMs' | 'shouldStopRetrying'>,
 ) {
 	return await call(client, {
 		method: 'POST',
@@ -121,7 +126,7 @@ const SILENCE_MS = 75_000;
 /** Returns the request for the event stream of a run. The stream starts after the event `events.lastId`. */
 export function streamRequest(
 	ids: RunIds,
-	events: { lastId?: string; addEvent: EventStream['onEvent'] },
+	events: { lastId?: string; addEvent: EventStreamOptions['onEvent'] },
 	signal: AbortSignal,
 ): ApiRequest {
 	const { threadId, runId } = ids;
@@ -130,7 +135,7 @@ export function streamRequest(
 		method: 'GET',
 		path: buildPath(STREAM_PATH, { threadId, runId }),
 		timeoutMs: SILENCE_MS,
-		schema: anyAnswer,
+		schema: anySuccessfulAnswer,
 		stream: { lastEventId: events.lastId, signal, onEvent },
 	};
 }

@@ -2,7 +2,7 @@ import { compact } from 'lodash';
 import { z } from 'zod';
 
 import { eachOf, lenientNumber, lenientText } from '../payloads/schemas';
-import { parseAnswer } from '../transport/answer';
+import { parseJsonText } from '../transport/answer';
 import { CitationRewriter } from './citations';
 import type { Part } from './runEventSchemas';
 import { isTextPart } from './thread';
@@ -83,7 +83,7 @@ export interface Source extends Passage {
  * @returns an empty list if the result is not a search result
  */
 export const passagesIn = (raw: unknown): Passage[] =>
-	searchResult.safeParse(typeof raw === 'string' ? parseAnswer(raw) : raw).data ?? [];
+	searchResult.safeParse(typeof raw === 'string' ? parseJsonText(raw) : raw).data ?? [];
 
 /**
  * The passages that a run found or cited, without duplicates. A passage gets its number by its first citation, as in a

@@ -11,7 +11,7 @@ import { sanitize } from '../transport/sanitize';
  *
  * @returns the `tasks`, and `hasOnlyLeftOverTasks`: whether tasks were given, but all are leftovers
  */
-export function waitingTasksIn(all: unknown[] = []) {
+export function waitingTaskFacts(all: unknown[] = []) {
 	const isLeftOver = (task: unknown) => get(task, 'name') === '__start__' && mayBeLeftOver(task);
 	const [leftOver, tasks] = partition(all, isLeftOver);
 	return { tasks, hasOnlyLeftOverTasks: leftOver.length > 0 && tasks.length === 0 };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { cachedByAccount } from '../transport/accountCache';
-import { type ApiClient, call, FOREIGN_PAUSE_MS } from '../transport/call';
+import { type ApiClient, call, DOUBTFUL_ANSWER_PAUSE_MS } from '../transport/call';
 import { type Failure, isTokenRejected } from '../transport/failure';
 import {
 	type ConversationFacts,
@@ -64,7 +64,7 @@ export async function confirmOwner(
 	let facts = await readThreadConversation(client, threadId);
 	if (!facts.failure && !facts.conversationId) {
 		// Asks again before it gives up the owner: without an owner, the node would use another thread.
-		await client.clock.sleep(FOREIGN_PAUSE_MS, client.signal);
+		await client.clock.sleep(DOUBTFUL_ANSWER_PAUSE_MS, client.signal);
 		facts = await readThreadConversation(client, threadId);
 	}
 	if (facts.conversationId) owner.isConfirmed = true;

@@ -19,7 +19,7 @@ import { type Redact } from './redact';
  * @param redact redacts the error texts in JSON (see `cleanAnswer`); default no redaction
  * @returns the JSON value, cleaned by `cleanAnswer`; undefined for blank text. Text that is not JSON stays unchanged.
  */
-export function parseAnswer(body: unknown, redact: Redact = (text) => text): unknown {
+export function parseJsonText(body: unknown, redact: Redact = (text) => text): unknown {
 	if (typeof body !== 'string') return body;
 	const text = body.trim();
 	if (text === '') return undefined;
@@ -54,7 +54,9 @@ export interface Answered<Answer> {
 export type FailureDetails = Omit<Failure, 'method' | 'path'>;
 
 /** Accepts any answer, even an empty answer, except one that reports a failure (see `reportedStatus`). */
-export const anyAnswer = z.unknown().refine((answer) => reportedStatus(answer, 200) === undefined);
+export const anySuccessfulAnswer = z
+	.unknown()
+	.refine((answer) => reportedStatus(answer, 200) === undefined);
 
 const filled = z.unknown().refine((value) => (value ?? '') !== '');
 
@@ -100,7 +102,7 @@ export function answerIssue(answer: unknown, { issues }: z.ZodError): string {
 /**
  * Detects an HTML page or invalid JSON, because a schema may accept such text.
  *
- * @param answer the result of `parseAnswer`
+ * @param answer the result of `parseJsonText`
  * @param form `text`: `answer` is a text that did not parse as JSON
  * @returns what is wrong, or undefined if the answer can be accepted
  */
@@ -112,7 +114,7 @@ export function unreadableReason(answer: unknown, form: 'json' | 'text'): string
 
 /**
  * Returns the status of a failure that a 2xx answer reports in its body: its `statusCode`, or the status of the answer
- * for `success: false`. Except in `anyAnswer`, only for answers that do not match their schema, because a good record
+ * for `success: false`. Except in `anySuccessfulAnswer`, only for answers that do not match their schema, because a good record
  * may have such fields.
  *
  * @returns undefined if the answer reports no failure
@@ -157,7 +159,7 @@ export function failureReason(answer: unknown): string | undefined {
 	if (!isJsonObject(answer)) return undefined;
 	if (typeof answer.query === 'string' || isJsonObject(answer.driverError))
 		return databaseReason({ ...(answer.driverError as IDataObject), ...omitBy(answer, isNil) });
-	return compact(REASON_PATHS.map((path) => textOrList(get(answer, path))))[0];
+	return compact(REASON_PATHS.map((path) => joinedText(get(answer, path))))[0];
 }
 
 /**
@@ -191,7 +193,7 @@ function databaseReason({ code, detail, column, table }: IDataObject): string {
 }
 
 /** Converts a text, an issue, or a list of these to one text. Any other value becomes an empty text. */
-const textOrList = (value: unknown) => castArray(value).map(issueText).filter(isString).join('; ');
+const joinedText = (value: unknown) => castArray(value).map(issueText).filter(isString).join('; ');
 
 /** Converts an issue of a validator, such as zod's, to text. Returns any other value unchanged. */
 function issueText(entry: unknown): unknown {
@@ -221,7 +223,7 @@ export function readResponse<Answer>(
 	redact: Redact,
 ): Answered<Answer> | FailureDetails {
 	const requestId = textIn(headers['x-request-id']);
-	const answer = parseAnswer(body, redact);
+	const answer = parseJsonText(body, redact);
 	/** @param failedStatus the HTTP status, or the status that the body of a 2xx answer reports */
 	const failure = (failedStatus: number, otherReason?: string): FailureDetails => ({
 		kind: 'status',
@@ -235,7 +237,7 @@ export function readResponse<Answer>(
 	if (status >= 300 && status < 400)
 		return { kind: 'redirect', status, requestId, reason: redirectTarget(headers.location) };
 	if (status < 200 || status >= 300) return failure(status, textIn(statusMessage));
-	// `parseAnswer` returns the body unchanged if the body is not JSON.
+	// `parseJsonText` returns the body unchanged if the body is not JSON.
 	const form = answer === body ? 'text' : 'json';
 	const unreadable = unreadableReason(answer, form);
 	const { success, data, error } = schema.safeParse(answer);

@@ -26,7 +26,7 @@ const BASE_DELAY_MS = 500;
 const MAX_DELAY_MS = 30_000;
 
 /** Minimum delay in milliseconds after an unreadable answer or a status 404. The server may be restarting. */
-export const FOREIGN_PAUSE_MS = 1_000;
+export const DOUBTFUL_ANSWER_PAUSE_MS = 1_000;
 
 /** Minimum delay in milliseconds after a rate limit (429) or an overload (529). */
 const OVERLOAD_PAUSE_MS = 2_000;
@@ -62,13 +62,20 @@ export interface Call<Answer>
 	maxTries?: number;
 	timeoutMs?: number;
 	/** Returns true if the caller wants no further attempt. Then `outageBudget` does not record the failure. */
-	stopRetrying?: (failure: Failure, attempts: number) => boolean;
+	shouldStopRetrying?: (failure: Failure, attempts: number) => boolean;
 }
 
 /** Sends a request and parses the answer. Retries after temporary failures, within the limits. Never throws. */
 export async function call<Answer>(
 	{ send, clock, signal, deadline = Infinity, outageBudget }: ApiClient,
-	{ body, repeatable, maxTries, timeoutMs = TIMEOUT_MS, stopRetrying, ...request }: Call<Answer>,
+	{
+		body,
+		repeatable,
+		maxTries,
+		timeoutMs = TIMEOUT_MS,
+		shouldStopRetrying,
+		...request
+	}: Call<Answer>,
 ): Promise<Result<Answer>> {
 	const limits = outageBudget?.limits ?? DEFAULT_RETRY_LIMITS;
 	const started = clock.now();
@@ -93,7 +100,7 @@ export async function call<Answer>(
 		const hasTries = attempts < (maxTries ?? limits.maxTries);
 		const delay = delayAfter(failure, attempts, clock.random());
 		const isInTime = clock.now() - started + delay <= longestMs;
-		const isStopped = stopRetrying?.(failure, attempts) === true;
+		const isStopped = shouldStopRetrying?.(failure, attempts) === true;
 		if (!canSucceed || !hasTries || !isInTime || isStopped) {
 			if (!isStopped) outageBudget?.record(failure);
 			// A missing route counts only if two attempts in a row report it.
@@ -138,7 +145,7 @@ function delayAfter(failure: Failure, attempts: number, random: number): number 
 /** Minimum delay before a retry, in milliseconds. */
 function minDelayAfter({ kind, status = 0, retryAfterMs }: Failure): number {
 	if (retryAfterMs !== undefined) return retryAfterMs;
-	if (kind === 'unreadable' || status === 404) return FOREIGN_PAUSE_MS;
+	if (kind === 'unreadable' || status === 404) return DOUBTFUL_ANSWER_PAUSE_MS;
 	return status === 429 || status === 529 ? OVERLOAD_PAUSE_MS : 0;
 }
 

@@ -44,7 +44,7 @@ const ROOT_PLACE: FieldPlace = {
  * recursion, because answers can be nested deeply.
  */
 export function cleanAnswer(answer: unknown, redact: Redact): void {
-	const redactToken = redact.tokenOnly ?? redact;
+	const redactToken = redact.redactTokenOnly ?? redact;
 	const left = [{ value: answer, outer: ROOT_PLACE }];
 	for (let next = left.pop(); next; next = left.pop()) {
 		const { value, outer } = next;

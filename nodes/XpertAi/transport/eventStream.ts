@@ -1,7 +1,7 @@
 import { compact } from 'lodash';
 import type { IN8nHttpFullResponse } from 'n8n-workflow';
 
-import { parseAnswer } from './answer';
+import { parseJsonText } from './answer';
 import type { Failure } from './failure';
 import type { Redact } from './redact';
 
@@ -14,7 +14,7 @@ export interface ServerEvent {
 }
 
 /** Options for reading an event stream. */
-export interface EventStream {
+export interface EventStreamOptions {
 	/** The ID of the last received event. The server continues the stream after this event. */
 	lastEventId?: string;
 	onEvent: (event: ServerEvent) => void;
@@ -96,7 +96,7 @@ export const isEventStream = ({ statusCode: status, headers }: IN8nHttpFullRespo
 /** Cleans the data of an event (see `cleanAnswer`). Data that is not JSON stays unchanged. */
 function redactData(data: string, redact: Redact): string {
 	if (redact(data) === data && !data.includes('"credentials"')) return data;
-	const parsed = parseAnswer(data, redact);
+	const parsed = parseJsonText(data, redact);
 	return typeof parsed === 'string' ? data : JSON.stringify(parsed);
 }
 
@@ -109,7 +109,7 @@ function redactData(data: string, redact: Redact): string {
  */
 export async function readStream(
 	response: IN8nHttpFullResponse,
-	{ onEvent }: Pick<EventStream, 'onEvent'>,
+	{ onEvent }: Pick<EventStreamOptions, 'onEvent'>,
 	redact: Redact,
 	signal: AbortSignal,
 ): Promise<IN8nHttpFullResponse | Pick<Failure, 'kind' | 'reason' | 'status'>> {

@@ -43,7 +43,7 @@ export interface Failure {
 	 * Whether the server has not answered any request yet. A 404 of a proxy or an unrelated server is no answer. Set only
 	 * in executions that a user started in the editor.
 	 */
-	unanswered?: boolean;
+	hasServerNeverAnswered?: boolean;
 	/** The header `x-request-id` of the answer. It identifies the request in the server's log. */
 	requestId?: string;
 	/** The wait time that the server asks for (`Retry-After`), in milliseconds. */
@@ -66,7 +66,7 @@ export function isTransient(failure: Failure): boolean {
 	// The connection can be better next time.
 	if (kind === 'network' || kind === 'timeout') return true;
 	// A proxy can answer with a page while its server is down.
-	if (kind === 'unreadable' || isForeignNotFound(failure)) return true;
+	if (kind === 'unreadable' || isNotFoundFromOtherServer(failure)) return true;
 	// The server is rebuilding the index of the knowledgebase. This ends after some time.
 	if (isRebuildingIndex(failure)) return true;
 	return kind === 'status' && TRANSIENT_STATUS.includes(status);
@@ -77,12 +77,12 @@ export const isOutage = (failure: Failure) =>
 	isTransient(failure) || (failure.kind === 'status' && (failure.status ?? 0) >= 500);
 
 /** Whether a proxy or an unrelated server sent a 404. */
-export const isForeignNotFound = (failure: Failure) =>
+export const isNotFoundFromOtherServer = (failure: Failure) =>
 	failure.kind === 'status' && failure.status === 404 && failure.missing === undefined;
 
 /** Whether the failure suggests that there is no Xpert AI server at the Base URL. */
-export const suggestsWrongServer = ({ kind, unanswered }: Failure) =>
-	kind === 'unreadable' || unanswered === true;
+export const suggestsWrongServer = ({ kind, hasServerNeverAnswered }: Failure) =>
+	kind === 'unreadable' || hasServerNeverAnswered === true;
 
 /** `call` stops retrying after this many consecutive failures that suggest a wrong server (see `suggestsWrongServer`). */
 export const MAX_WRONG_SERVER_SIGNS = 3;

@@ -7,12 +7,12 @@ export interface Redact {
 	 * Redacts only the token of the credential. Used for the inputs and outputs of tools, because workflows need all other
 	 * text unchanged. Default: the function itself.
 	 */
-	tokenOnly?: (text: string) => string;
+	redactTokenOnly?: (text: string) => string;
 }
 
 /**
  * Returns a function that redacts a token in a text, in any of its `spellings`, and other tokens after `Bearer`. Its
- * property `tokenOnly` redacts only the token itself (see `Redact`). If the token is found only after single characters are
+ * property `redactTokenOnly` redacts only the token itself (see `Redact`). If the token is found only after single characters are
  * decoded (see `decode`), the text is returned decoded. Takes time linear in the length of the text.
  */
 export function redactor(token: string): Redact {
@@ -25,7 +25,7 @@ export function redactor(token: string): Redact {
 	};
 	const redact = (words: string) =>
 		redactToken(words.replace(/\bBearer\s+(?=\S*\d)\S{8,}/gi, 'Bearer ***'));
-	return Object.assign(redact, { tokenOnly: redactToken });
+	return Object.assign(redact, { redactTokenOnly: redactToken });
 }
 
 /** The minimum length of an encoded token. Shorter ones also occur in ordinary words. */

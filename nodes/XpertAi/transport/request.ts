@@ -12,7 +12,7 @@ import { API_ROOT, CREDENTIAL_NAME } from './api';
 import { readCredential, readRequestTarget, tokenOf } from './credential';
 import type { CredentialFields, RequestContext, RequestTarget } from './credential';
 import type { Failure } from './failure';
-import { readStream, type EventStream } from './eventStream';
+import { readStream, type EventStreamOptions } from './eventStream';
 import { closeFiles } from './multipart';
 import { sanitize } from './sanitize';
 import { redactor, type Redact } from './redact';
@@ -34,7 +34,7 @@ export interface ApiRequest<Answer = unknown> {
 	/** The schema of a 2xx answer. */
 	schema: AnswerSchema<Answer>;
 	/** If set, a 2xx answer is an event stream. `timeoutMs` must exceed the interval of the server's heartbeats. */
-	stream?: EventStream;
+	stream?: EventStreamOptions;
 }
 
 /** The outcome of a request: the parsed 2xx answer, or the failure. */
@@ -157,7 +157,7 @@ function failureFromError(
 	const code = codes.find((value): value is string => typeof value === 'string');
 	if (cancelled?.aborted) return { kind: 'cancelled', code };
 	if (deadline?.aborted) return { kind: 'timeout', code: 'ECONNABORTED' };
-	// Neither of these signals was aborted, so it was the signal of the stream (see `EventStream`).
+	// Neither of these signals was aborted, so it was the signal of the stream (see `EventStreamOptions`).
 	if (code === 'ERR_CANCELED') return { kind: 'cancelled', code };
 	// axios can wrap n8n's SSRF error, so the causes of the error are searched.
 	const causes: unknown[] = [get(error, 'cause.cause'), get(error, 'cause'), error];

@@ -8,6 +8,7 @@ import { type RunResult } from 'nodes/XpertAi/runs/result';
 import { intentOf } from 'nodes/XpertAi/runs/runBody';
 import { withDeadline } from 'nodes/XpertAi/runs/client';
 import { openConversationByKey } from 'nodes/XpertAi/runs/openConversation';
+
 import { runAndWait } from '../../../nodes/XpertAi/runs/runThread';
 import { connectionOf } from '../../../nodes/XpertAi/transport/request';
 import { contextWith } from '../../nodes/support/context';
@@ -83,7 +84,7 @@ export async function worker({ url, accessToken }: Sandbox, kill?: Kill) {
 			isThreadNew: false,
 			whenBusy: 'wait',
 			cancelSilentMs: 0,
-			routes: { areMissing: false },
+			backgroundRoutes: { areMissing: false },
 			lockSupport,
 		});
 	};

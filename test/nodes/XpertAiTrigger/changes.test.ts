@@ -1,7 +1,8 @@
 import { readChanges } from 'nodes/XpertAiTrigger/changes';
-import { correctMemory, OVERLAP_MS, readFirstMemory } from 'nodes/XpertAiTrigger/memory';
+import { correctMemory, OVERLAP_MS, createFirstMemory } from 'nodes/XpertAiTrigger/memory';
 import type { ChangesQuery } from 'nodes/XpertAiTrigger/changes';
 import type { Memory } from 'nodes/XpertAiTrigger/memory';
+
 import { ChangingServer, answered } from './support/changingServer';
 
 const IDS = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
@@ -28,7 +29,7 @@ describe('reading changes', () => {
 		const { from, fetch, queries } = serverOf(IDS);
 		const reading = await readChanges(fetch, from, toTheEnd, 3);
 		expect(idsOf(reading)).toEqual(IDS);
-		expect([reading.upTo, reading.failure]).toEqual([from + 8, undefined]);
+		expect([reading.upTo, reading.readError]).toEqual([from + 8, undefined]);
 		expect(queries.map(({ since, limit }) => [since, limit])).toEqual([
 			[from, 4],
 			[from + 4, 4],
@@ -62,7 +63,7 @@ describe('reading changes', () => {
 		const { from, fetch } = serverOf(IDS, lostPage);
 		const reading = await readChanges(fetch, from, toTheEnd, 3);
 		expect(idsOf(reading)).toEqual(ids);
-		expect(reading).toMatchObject({ upTo: from + upTo, failure: LOST });
+		expect(reading).toMatchObject({ upTo: from + upTo, readError: LOST });
 	});
 
 	it('ends at a page of which no moment can be read, and passes over single ones', async () => {
@@ -93,7 +94,7 @@ describe('what is there on activation', () => {
 		server.now += 2 * OVERLAP_MS;
 		const newest = server.now + 4;
 		for (const id of ['w', 'x', 'y', 'z']) server.change([id]);
-		const { known, ...memory } = await readFirstMemory(fetch, 'me');
+		const { known, ...memory } = await createFirstMemory(fetch, 'me');
 		expect(known.map(({ id, tries }) => [id, tries])).toEqual(
 			['w', 'x', 'y', 'z'].map((id) => [id, undefined]),
 		);
@@ -107,7 +108,7 @@ describe('what is there on activation', () => {
 		const { server, from, fetch } = serverOf(ids);
 		server.change(['future'], 0, 10 * OVERLAP_MS);
 		server.now = from + 7;
-		const { again, known } = await readFirstMemory(fetch, '');
+		const { again, known } = await createFirstMemory(fetch, '');
 		expect([known.length, again]).toEqual([ids.length + 1, from + toldAfter - OVERLAP_MS]);
 	});
 
@@ -116,14 +117,14 @@ describe('what is there on activation', () => {
 		const withOdd = async (query: ChangesQuery) => ({
 			changes: [{ ...answered('odd', 0), at: NaN }, ...(await fetch(query)).changes],
 		});
-		const memory = await readFirstMemory(withOdd, 'me');
+		const memory = await createFirstMemory(withOdd, 'me');
 		expect(memory.known.map(({ id }) => id)).toEqual(IDS);
 	});
 
 	it('is nothing on an empty server, and not known where a page does not come', async () => {
-		expect(await readFirstMemory(serverOf([]).fetch, '')).toMatchObject({ since: -OVERLAP_MS });
+		expect(await createFirstMemory(serverOf([]).fetch, '')).toMatchObject({ since: -OVERLAP_MS });
 		for (const lostPage of [1, 2])
-			await expect(readFirstMemory(serverOf(IDS, lostPage).fetch, '')).rejects.toBe(LOST);
+			await expect(createFirstMemory(serverOf(IDS, lostPage).fetch, '')).rejects.toBe(LOST);
 	});
 });
 

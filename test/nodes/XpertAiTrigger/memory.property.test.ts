@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import type { IDataObject } from 'n8n-workflow';
 
-import { OVERLAP_MS, readFirstMemory, readMemory } from 'nodes/XpertAiTrigger/memory';
-import { pollSince } from 'nodes/XpertAiTrigger/poll';
+import { OVERLAP_MS, createFirstMemory, readMemory } from 'nodes/XpertAiTrigger/memory';
+import { pollWithMemory } from 'nodes/XpertAiTrigger/poll';
+
 import { parsing } from '../support/send';
 import { ChangingServer, named } from './support/changingServer';
 import { PROPERTY_RUNS } from 'test/support/propertyRuns';
@@ -56,7 +57,7 @@ class Trigger {
 
 	static async activate(server: ChangingServer): Promise<Trigger> {
 		const trigger = new Trigger(server);
-		Object.assign(trigger.memory, await readFirstMemory(server.fetch, ''));
+		Object.assign(trigger.memory, await createFirstMemory(server.fetch, ''));
 		trigger.stored = JSON.stringify(trigger.memory);
 		return trigger;
 	}
@@ -82,7 +83,7 @@ class Trigger {
 			if (changing) server.change(changing);
 			if (pages === lost) throw new Error('the page did not come');
 		};
-		const polled = pollSince(this.remembered, {
+		const polled = pollWithMemory(this.remembered, {
 			settings: {
 				events: ['answered'],
 				simplify: true,

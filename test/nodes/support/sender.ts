@@ -6,7 +6,7 @@ import type {
 	JsonObject,
 } from 'n8n-workflow';
 
-import { anyAnswer } from '../../../nodes/XpertAi/transport/answer';
+import { anySuccessfulAnswer } from '../../../nodes/XpertAi/transport/answer';
 import { executionCancelSignal, connectionOf } from '../../../nodes/XpertAi/transport/request';
 import type { ApiRequest, Outcome } from '../../../nodes/XpertAi/transport/request';
 import { contextWith } from './context';
@@ -23,7 +23,7 @@ const REQUEST: ApiRequest = {
 	path: '/assistants/count',
 	body: '{}',
 	timeoutMs: 5000,
-	schema: anyAnswer,
+	schema: anySuccessfulAnswer,
 };
 
 /** What n8n's HTTP helper gives back or throws in a test. */

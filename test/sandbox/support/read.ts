@@ -1,6 +1,7 @@
 import { isPlainObject, mapValues, pick } from 'lodash';
-import { CONVERSATION_SUMMARY as CONVERSATION_SUMMARY } from '../../../nodes/XpertAi/operations/conversation/shared';
-import { KNOWLEDGEBASE_SUMMARY as KNOWLEDGEBASE_SUMMARY } from '../../../nodes/XpertAi/operations/knowledgebase/fields';
+
+import { CONVERSATION_SUMMARY_FIELDS as CONVERSATION_SUMMARY_FIELDS } from '../../../nodes/XpertAi/operations/conversation/shared';
+import { KNOWLEDGEBASE_SUMMARY_FIELDS as KNOWLEDGEBASE_SUMMARY_FIELDS } from '../../../nodes/XpertAi/operations/knowledgebase/fields';
 import { isJustCreated } from '../../../nodes/XpertAi/threads/lockRecord';
 import { failureReason, missingIn } from '../../../nodes/XpertAi/transport/answer';
 import { endpoints } from '../../../sandbox/routes';
@@ -17,7 +18,7 @@ const fields = (names: readonly string[] | string, more: { [field: string]: Shap
 
 const TASK = fields('id name', { call: fields('id name args') });
 const TASKS = { tasks: [TASK] };
-const CONVERSATION = fields(CONVERSATION_SUMMARY, { operation: TASKS });
+const CONVERSATION = fields(CONVERSATION_SUMMARY_FIELDS, { operation: TASKS });
 const PASSAGE = fields('documentId documentName knowledgebaseId snippet fileUrl chunkId');
 const STEP_PASSAGE = fields('pageContent', {
 	metadata: fields('chunkId'),
@@ -36,7 +37,7 @@ const ASSISTANT = fields('assistant_id name description updated_at', {
 	config: { agentConfig: fields('stateVariables', { retrievals: true }) },
 });
 const STATUS = fields('id status progress processMsg');
-const KNOWLEDGEBASE = fields(KNOWLEDGEBASE_SUMMARY, {
+const KNOWLEDGEBASE = fields(KNOWLEDGEBASE_SUMMARY_FIELDS, {
 	...fields('status metadataSchema embeddingRebuildError'),
 	copilotModel: fields('model'),
 	pendingCopilotModel: fields('model'),

@@ -1,4 +1,4 @@
-import { chatSession } from '../../payloads/bodies';
+import { newChatSession } from '../../payloads/bodies';
 import { declare } from '../../execution/operation';
 import { panelGroupField, numberField, textField } from '../../execution/fieldBuilders';
 import { optionalAssistantLocator } from '../../pickers/locators';
@@ -27,7 +27,7 @@ export const create = declare({
 				}),
 			]),
 		],
-		schema: chatSession,
+		schema: newChatSession,
 		compose: ({ assistantId: id, ...rest }) => ({ assistant: id && { id }, ...rest }),
 		fieldByPath: { 'assistant.id': 'assistantId', assistant: 'assistantId' },
 	},

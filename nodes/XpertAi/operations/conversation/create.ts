@@ -1,7 +1,7 @@
 import { panelGroupField, idField } from '../../execution/fieldBuilders';
 import { declare } from '../../execution/operation';
-import { conversation } from '../../payloads/bodies';
-import { CONVERSATION_SUMMARY, titleField } from './shared';
+import { newConversation } from '../../payloads/bodies';
+import { CONVERSATION_SUMMARY_FIELDS, titleField } from './shared';
 
 const fields = [
 	idField('xpertId', 'Assistant ID', 'ID of the assistant the conversation belongs to'),
@@ -17,10 +17,10 @@ export const create = declare({
 	route: 'POST /conversations',
 	body: {
 		fields: [titleField, panelGroupField('additionalFields', fields)],
-		schema: conversation,
+		schema: newConversation,
 		reserved: ['id', 'createdById'],
 	},
-	simplify: CONVERSATION_SUMMARY,
+	simplify: CONVERSATION_SUMMARY_FIELDS,
 	answerSchema: ['id', 'threadId'],
 	// The import is dynamic, because most n8n processes never execute the node.
 	sendMainRequest: async (...given) =>

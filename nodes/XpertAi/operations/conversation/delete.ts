@@ -6,7 +6,7 @@ import type { Item } from '../../execution/item';
 import { type PrecheckResult, declare } from '../../execution/operation';
 import { conversationRecord } from '../../payloads/bodies';
 import { conversationLocator } from '../../pickers/locators';
-import { anyAnswer } from '../../transport/answer';
+import { anySuccessfulAnswer } from '../../transport/answer';
 import { buildPath } from '../../transport/api';
 import { isMissingConversation, readConversation } from './shared';
 
@@ -72,7 +72,7 @@ async function deleteMessages(item: Item): Promise<void> {
 	try {
 		for (const { id: message } of items) {
 			const path = buildPath(`${messagesPath}/{message}`, { id, message });
-			await item.call({ ...request, method: 'DELETE', path, schema: anyAnswer });
+			await item.call({ ...request, method: 'DELETE', path, schema: anySuccessfulAnswer });
 			left -= 1;
 		}
 	} catch (caught) {

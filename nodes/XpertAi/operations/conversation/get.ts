@@ -1,7 +1,7 @@
 import { schemaOfAskedRecord } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import { conversationLocator } from '../../pickers/locators';
-import { CONVERSATION_SUMMARY, conversationPrecheck } from './shared';
+import { CONVERSATION_SUMMARY_FIELDS, conversationPrecheck } from './shared';
 
 export const get = declare({
 	value: 'get',
@@ -12,5 +12,5 @@ export const get = declare({
 	idFields: [conversationLocator],
 	answerSchema: schemaOfAskedRecord('conversation'),
 	precheck: conversationPrecheck((answer) => ({ answer })),
-	simplify: CONVERSATION_SUMMARY,
+	simplify: CONVERSATION_SUMMARY_FIELDS,
 });

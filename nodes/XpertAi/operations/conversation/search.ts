@@ -11,7 +11,7 @@ import {
 import type { FieldValues } from '../../execution/fieldBuilders';
 import { declare } from '../../execution/operation';
 import { conversationSearch } from '../../payloads/bodies';
-import { CONVERSATION_SUMMARY } from './shared';
+import { CONVERSATION_SUMMARY_FIELDS } from './shared';
 
 const filters = [
 	idField('xpertId', 'Assistant ID', 'ID of the assistant the conversation is with'),
@@ -55,7 +55,7 @@ export const search = declare({
 	statusAdvice: {
 		500: 'Xpert AI servers answer this way to fields and operators they do not know. Check "Additional Fields (JSON)": operators in "where" start with $, e.g. {"title": {"$ilike": "%invoice%"}}.',
 	},
-	simplify: CONVERSATION_SUMMARY,
+	simplify: CONVERSATION_SUMMARY_FIELDS,
 });
 
 /** Builds the body from the filters. Filters other than the sort rule and the search text belong to `where`. */

@@ -8,7 +8,7 @@ import { schemaOfAskedRecord } from '../../transport/answer';
 import { buildPath } from '../../transport/api';
 
 /** The fields of a conversation in simplified output. */
-export const CONVERSATION_SUMMARY = splitList(
+export const CONVERSATION_SUMMARY_FIELDS = splitList(
 	'id, threadId, title, status, error, xpertId, createdAt, updatedAt',
 );
 

@@ -2,7 +2,7 @@ import { schemaOfAskedRecord } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import { conversationTitle } from '../../payloads/bodies';
 import { conversationLocator } from '../../pickers/locators';
-import { CONVERSATION_SUMMARY, conversationPrecheck, titleField } from './shared';
+import { CONVERSATION_SUMMARY_FIELDS, conversationPrecheck, titleField } from './shared';
 
 export const update = declare({
 	value: 'update',
@@ -18,5 +18,5 @@ export const update = declare({
 	repeatable: true,
 	precheck: conversationPrecheck(() => ({})),
 	answerSchema: schemaOfAskedRecord('conversation'),
-	simplify: CONVERSATION_SUMMARY,
+	simplify: CONVERSATION_SUMMARY_FIELDS,
 });

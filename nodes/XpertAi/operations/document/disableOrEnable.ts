@@ -9,25 +9,25 @@ const documentsBy = choiceField('documentsBy', 'Documents By', 'How the document
 	id: { name: 'ID', description: 'Their IDs in the knowledgebase' },
 });
 
-const documentKey = textField('documentKey', 'Document Key', 'One for each item', {
+const documentKeyField = textField('documentKey', 'Document Key', 'One for each item', {
 	required: true,
 	placeholder: 'e.g. {{ $json.path }}',
 });
 
-const description =
+const sourceNameDescription =
 	'As in the node that submits these documents. Leave it empty where it is empty there.';
 
 /** The fields and the code that Disable and Enable share. */
-const switching = (
+const disableOrEnable = (
 	state: 'disabled' | 'enabled',
 ): Omit<CodedOperation, 'value' | 'name' | 'action' | 'description'> => ({
 	endpoint: 'E3',
 	fields: [
 		knowledgebaseLocator,
 		documentsBy,
-		{ ...documentKey, displayOptions: { show: { documentsBy: ['key'] } } },
+		{ ...documentKeyField, displayOptions: { show: { documentsBy: ['key'] } } },
 		{ ...documentIdsField, displayOptions: { show: { documentsBy: ['id'] } } },
-		{ ...sourceName, description },
+		{ ...sourceName, description: sourceNameDescription },
 		optionsField([timeoutOption()]),
 	],
 	// Imported on demand: a process that only displays the node does not need this code.
@@ -42,7 +42,7 @@ export const disable: CodedOperation = {
 	description: 'Exclude documents from all answers, without deleting them',
 	builderHint:
 		'For triggers that report deleted pages. Give Source Name if the node that submits has one.',
-	...switching('disabled'),
+	...disableOrEnable('disabled'),
 };
 
 export const enable: CodedOperation = {
@@ -50,5 +50,5 @@ export const enable: CodedOperation = {
 	name: 'Enable',
 	action: 'Enable documents',
 	description: 'Include disabled documents in answers again',
-	...switching('enabled'),
+	...disableOrEnable('enabled'),
 };

@@ -23,7 +23,7 @@ import { asHint, counted } from './submit/textHelpers';
 const documentsBySchema = z.enum(['key', 'id']);
 
 /** What the documents are to become. */
-type SwitchedState = 'disabled' | 'enabled';
+type DisabledOrEnabled = 'disabled' | 'enabled';
 
 /**
  * Disables or enables documents, grouped by knowledgebase and source.
@@ -35,7 +35,7 @@ type SwitchedState = 'disabled' | 'enabled';
  */
 export async function executeDisableOrEnable(
 	{ items }: Execution,
-	state: SwitchedState,
+	state: DisabledOrEnabled,
 ): Promise<INodeExecutionData[]> {
 	const [first] = items;
 	if (!first) return [];
@@ -104,7 +104,7 @@ type Outcomes = Map<string, IDataObject>;
 async function disableOrEnableGroup(
 	first: Item,
 	documents: RequestedDocument[],
-	state: SwitchedState,
+	state: DisabledOrEnabled,
 ): Promise<{ outcomes: Outcomes; failure?: Failure }> {
 	const { context, connection } = first;
 	const [{ knowledgebaseId = '', sourceName = '' } = {}] = documents;
@@ -134,7 +134,7 @@ async function disableOrEnableGroup(
 		routes,
 		// Sends the name, because the server clears omitted fields. Without a remembered name, the key is the name.
 		fieldsOf: (id) => ({ name: names?.get(id)?.name ?? keys.get(id) }),
-		onSwitched: (id) => addOutcome(id, state),
+		onChanged: (id) => addOutcome(id, state),
 	});
 	addHints(context, switchHints([...outcomes.values()], memory));
 	return { outcomes, failure };

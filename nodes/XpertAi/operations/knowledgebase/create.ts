@@ -4,7 +4,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { newKnowledgebase } from '../../payloads/knowledgebase';
 import { declare } from '../../execution/operation';
 import { panelGroupField } from '../../execution/fieldBuilders';
-import { STATUS_ADVICE, KNOWLEDGEBASE_SUMMARY, nameField, optionalFields } from './fields';
+import { STATUS_ADVICE, KNOWLEDGEBASE_SUMMARY_FIELDS, nameField, optionalFields } from './fields';
 
 export const create = declare({
 	value: 'create',
@@ -17,7 +17,7 @@ export const create = declare({
 		schema: newKnowledgebase,
 	},
 	statusAdvice: STATUS_ADVICE,
-	simplify: KNOWLEDGEBASE_SUMMARY,
+	simplify: KNOWLEDGEBASE_SUMMARY_FIELDS,
 	answerSchema: ['id'],
 	answersHint: (answers) => (answers.some(lacksModel) ? NO_MODEL_HINT : undefined),
 });

@@ -14,7 +14,7 @@ import { KNOWLEDGEBASE_TYPES, METADATA_TYPES, PERMISSIONS } from '../../payloads
 import { parserConfigField } from '../shared/fields';
 
 /** The fields of a knowledgebase in simplified output. */
-export const KNOWLEDGEBASE_SUMMARY = splitList(
+export const KNOWLEDGEBASE_SUMMARY_FIELDS = splitList(
 	'id, name, type, permission, description, workspaceId, documentNum, createdAt, updatedAt',
 );
 

@@ -4,7 +4,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { schemaOfAskedRecord } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import { knowledgebaseLocator } from '../../pickers/locators';
-import { KNOWLEDGEBASE_SUMMARY } from './fields';
+import { KNOWLEDGEBASE_SUMMARY_FIELDS } from './fields';
 
 /** Sends an empty update and returns its answer, because servers have no route for reading a knowledgebase. */
 export const getKnowledgebase = declare({
@@ -26,7 +26,13 @@ export const getKnowledgebase = declare({
 /** Returns the simplified output. `nextEmbeddingModel` is null, except while the server rebuilds the index. */
 function knowledgebaseSummary(answer: IDataObject): IDataObject {
 	return {
-		...pick(answer, KNOWLEDGEBASE_SUMMARY, 'status', 'metadataSchema', 'embeddingRebuildError'),
+		...pick(
+			answer,
+			KNOWLEDGEBASE_SUMMARY_FIELDS,
+			'status',
+			'metadataSchema',
+			'embeddingRebuildError',
+		),
 		embeddingModel: get(answer, 'copilotModel.model') ?? null,
 		nextEmbeddingModel: get(answer, 'pendingCopilotModel.model') ?? null,
 	};

@@ -7,7 +7,7 @@ import { knowledgebaseLocator } from '../../pickers/locators';
 import { panelGroupField, type FieldValues } from '../../execution/fieldBuilders';
 import {
 	STATUS_ADVICE,
-	KNOWLEDGEBASE_SUMMARY,
+	KNOWLEDGEBASE_SUMMARY_FIELDS,
 	clearFieldsField,
 	nameField,
 	optionalFields,
@@ -27,7 +27,7 @@ export const update = declare({
 	},
 	repeatable: true,
 	statusAdvice: STATUS_ADVICE,
-	simplify: KNOWLEDGEBASE_SUMMARY,
+	simplify: KNOWLEDGEBASE_SUMMARY_FIELDS,
 	answerSchema: schemaOfAskedRecord('knowledgebase'),
 	answersHint: (answers) => (some(answers, { status: 'rebuilding' }) ? REBUILDING_HINT : undefined),
 });

@@ -4,7 +4,7 @@ import { DateTime } from 'luxon';
 import { convertToType } from '../../execution/fieldSchemas';
 import { type FieldValues, splitList } from '../../execution/fieldBuilders';
 import type { Item } from '../../execution/item';
-import { utcText } from '../../payloads/dates';
+import { dateAsUtcText } from '../../payloads/dates';
 import { MissingPart } from '../../payloads/identity';
 import type { RowType } from './fields';
 
@@ -61,7 +61,7 @@ export const rowName = (key: string, label: string): string =>
 	`${truncate(key, { length: 60 })} in "${label}"`;
 
 /**
- * Converts the content of a row to the type of the row. For the type `string`, changes only dates (see `utcText`), and
+ * Converts the content of a row to the type of the row. For the type `string`, changes only dates (see `dateAsUtcText`), and
  * keeps e.g. a number. For the type `string[]`, keeps an array as it is.
  *
  * @throws NodeOperationError if the content does not have this type
@@ -87,6 +87,6 @@ function convertContent(item: Item, field: string, type: Row['type'], value: unk
 		case 'string[]':
 			return Array.isArray(value) ? value : splitList(String(value), /[\n,]/);
 		default:
-			return utcText(value);
+			return dateAsUtcText(value);
 	}
 }

@@ -1,4 +1,4 @@
-import { storeNamespace } from '../../payloads/bodies';
+import { storeNamespacesBody } from '../../payloads/bodies';
 import { listAnswer } from '../../transport/answer';
 import { declare } from '../../execution/operation';
 import {
@@ -32,7 +32,7 @@ export const createNamespace = declare({
 				}),
 			]),
 		],
-		schema: storeNamespace,
+		schema: storeNamespacesBody,
 		compose: ({ prefix, ...rest }) => filledOnly({ prefix: namespaceElements(prefix), ...rest }),
 	},
 	selectingFields: { prefix: NEEDS_EVERY_ELEMENT },

@@ -27,7 +27,7 @@ export const namespaceElements = (value: unknown): unknown =>
 	typeof value === 'string' ? splitList(value, '/') : value;
 
 /** A namespace needs all its elements. Otherwise the namespace of one user could become that of all users. */
-export const NEEDS_EVERY_ELEMENT: IdentityOptions = { everyPart: true };
+export const NEEDS_EVERY_ELEMENT: IdentityOptions = { needsEveryPart: true };
 
 /**
  * Returns advice for a namespace that the server rejects, by HTTP status.

@@ -1,12 +1,12 @@
 import type { CodedOperation } from '../../execution/operation';
 import type { RunKind } from '../../runs/runBody';
-import type { OperationById } from './run/executeById';
+import type { RunIdOperation } from './run/executeRunIdOperation';
 import {
 	cancelFields,
 	decideFields,
 	retryRunFields,
 	runByIdFields,
-	runFields,
+	askAndWaitFields,
 	startFields,
 } from './run/fields';
 
@@ -20,9 +20,9 @@ const newExecuteAsking =
 
 /** Returns the `execute` of the operations "Get Run", "Wait for Run" and "Cancel Run". */
 const newExecuteById =
-	(operation: OperationById): CodedOperation['execute'] =>
+	(operation: RunIdOperation): CodedOperation['execute'] =>
 	async (execution) =>
-		await (await import('./run/executeById')).executeById(execution, operation);
+		await (await import('./run/executeRunIdOperation')).executeRunIdOperation(execution, operation);
 
 /** The operations in display order, without `endpoint`, which is the same for all. */
 const operations: Array<Omit<CodedOperation, 'endpoint'>> = [
@@ -34,7 +34,7 @@ const operations: Array<Omit<CodedOperation, 'endpoint'>> = [
 		description: 'Ask an assistant and wait for its answer, also for hours',
 		builderHint:
 			'Ends in one item; with "status": "completed", "output" is the answer. Behind a Chat Trigger each visitor has a conversation of their own. Nothing has to be created before.',
-		fields: runFields,
+		fields: askAndWaitFields,
 		execute: newExecuteAsking('message'),
 	},
 	{

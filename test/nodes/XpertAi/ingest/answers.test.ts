@@ -271,7 +271,7 @@ async function switched(
 		disabled,
 		fieldsOf,
 		beforeChange: refusal && (async () => await Promise.resolve(refusal)),
-		onSwitched: (id) => switchedIds.push(id),
+		onChanged: (id) => switchedIds.push(id),
 		routes: {
 			storePath: '/store',
 			signal: virtualTime(stopped ? 0 : Infinity).signal,

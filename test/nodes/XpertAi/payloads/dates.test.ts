@@ -1,6 +1,6 @@
 import { DateTime } from 'luxon';
 
-import { dateTime, utcText } from 'nodes/XpertAi/payloads/dates';
+import { dateTime, dateAsUtcText } from 'nodes/XpertAi/payloads/dates';
 
 describe('a date-time of the contract', () => {
 	const GOOD = ['2026-01-31T08:00:00Z', '2026-01-31T08:00:00.123456Z', '2026-01-31T08:00:00+01:00'];
@@ -31,5 +31,5 @@ it.each([
 	],
 	['a number', 5, 5],
 ])('%s is a time in UTC, where it is one', (_, value, text) => {
-	expect(utcText(value)).toBe(text);
+	expect(dateAsUtcText(value)).toBe(text);
 });

@@ -115,7 +115,7 @@ describe('the value of an expression', () => {
 	});
 
 	it('may need a sign in every part', () => {
-		const rule = { everyPart: true };
+		const rule = { needsEveryPart: true };
 		const lack = (json: Record<string, unknown>) =>
 			valueOf('{{ $json.a }}:{{ $json.b }}', json, rule).found;
 		for (const blank of ['', ' \n', '\0', '\u200b'])

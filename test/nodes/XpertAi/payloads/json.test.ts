@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { DateTime } from 'luxon';
 
-import { exactJson, jsonValueSchema, withSortedKeys } from 'nodes/XpertAi/payloads/json';
+import { parseExactJson, jsonValueSchema, withSortedKeys } from 'nodes/XpertAi/payloads/json';
 
 describe('a value that stands for JSON', () => {
 	const day = new Date(0);
@@ -55,7 +55,7 @@ describe('JSON', () => {
 		fc.assert(
 			fc.property(fc.jsonValue(), (value) => {
 				const text = JSON.stringify(value);
-				expect(exactJson(text)).toEqual(JSON.parse(text));
+				expect(parseExactJson(text)).toEqual(JSON.parse(text));
 			}),
 		);
 	});
@@ -66,7 +66,7 @@ describe('JSON', () => {
 				const isExact =
 					BigInt(Number(integer)) === integer && String(Number(integer)) === `${integer}`;
 				const expected = isExact ? Number(integer) : `${integer}`;
-				expect(exactJson(`{"id":${integer}}`)).toEqual({ id: expected });
+				expect(parseExactJson(`{"id":${integer}}`)).toEqual({ id: expected });
 			}),
 		);
 	});
@@ -82,7 +82,7 @@ describe('JSON', () => {
 		],
 		['that JavaScript does not round', '[9007199254740992]', [9007199254740992]],
 	])('leaves many digits alone %s', (_place, text, value) => {
-		expect(exactJson(text)).toEqual(value);
+		expect(parseExactJson(text)).toEqual(value);
 	});
 
 	it.each([

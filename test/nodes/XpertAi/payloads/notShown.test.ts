@@ -2,12 +2,12 @@ import type { ZodTypeAny } from 'zod';
 
 import {
 	assistantFilter,
-	chatSession,
-	conversation,
+	newChatSession,
+	newConversation,
 	conversationSearch,
 	fileContextParts,
 	fileParts,
-	storeNamespace,
+	storeNamespacesBody,
 	storeSearch,
 } from 'nodes/XpertAi/payloads/bodies';
 
@@ -26,7 +26,7 @@ const MEASURED: Array<[string, ZodTypeAny, good: unknown[], bad: Array<[path: st
 		],
 		[
 			'E6',
-			chatSession,
+			newChatSession,
 			[{}, { assistant: { id: 'a' }, user: 'u', expires_after: 600, more: 1 }],
 			[
 				['assistant.id', { assistant: { id: '' } }],
@@ -56,7 +56,7 @@ const MEASURED: Array<[string, ZodTypeAny, good: unknown[], bad: Array<[path: st
 		],
 		[
 			'E11',
-			storeNamespace,
+			storeNamespacesBody,
 			[{}, { prefix: ['a'], suffix: ['b'], max_depth: 2, limit: 5, offset: 0 }],
 			[
 				['prefix.0', { prefix: [1] }],
@@ -79,7 +79,7 @@ const MEASURED: Array<[string, ZodTypeAny, good: unknown[], bad: Array<[path: st
 		],
 		[
 			'E13',
-			conversation,
+			newConversation,
 			[{}, { title: 't', threadId: 'any text', xpertId: null, projectId: 'p', options: {} }],
 			[
 				['title', { title: 1 }],

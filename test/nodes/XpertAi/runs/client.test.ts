@@ -1,6 +1,6 @@
 import { repeatUntil, withDeadline } from 'nodes/XpertAi/runs/client';
 import { readThread } from 'nodes/XpertAi/threads/thread';
-import { anyAnswer } from 'nodes/XpertAi/transport/answer';
+import { anySuccessfulAnswer } from 'nodes/XpertAi/transport/answer';
 import type { ApiRequest, Outcome } from 'nodes/XpertAi/transport/request';
 
 import { no, parsing, success } from '../../support/send';
@@ -12,7 +12,7 @@ const READ: ApiRequest = {
 	method: 'GET',
 	path: '/threads/t',
 	timeoutMs: 30 * SECOND,
-	schema: anyAnswer,
+	schema: anySuccessfulAnswer,
 };
 const STREAM: ApiRequest = { ...READ, stream: { onEvent: () => undefined } };
 

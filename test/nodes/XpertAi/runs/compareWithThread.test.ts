@@ -1,5 +1,5 @@
 import { withDeadline } from 'nodes/XpertAi/runs/client';
-import { compareResultWithThread } from 'nodes/XpertAi/runs/compareWithThread';
+import { withThreadFindings } from 'nodes/XpertAi/runs/compareWithThread';
 import type { Completed } from 'nodes/XpertAi/runs/result';
 
 import { parsing, success } from '../../support/send';
@@ -25,7 +25,7 @@ it.each([
 	const client = withDeadline({ send, clock, deadline: clock.now() + 60 * SECOND });
 	const result: Completed = { status: 'completed', output, parts: [], otherParts: [] };
 	const overlapped = { ...client, threadId: 't', runId: 'r', facts: {} };
-	expect(await compareResultWithThread(overlapped, result)).toEqual({ ...result, ...more });
+	expect(await withThreadFindings(overlapped, result)).toEqual({ ...result, ...more });
 });
 
 describe('whether another run was beside a run', () => {
@@ -69,7 +69,7 @@ describe('whether another run was beside a run', () => {
 		const client = withDeadline({ send, clock, deadline: clock.now() + 60 * SECOND });
 		const result: Completed = { status: 'completed', output: 'Said', parts: [], otherParts: [] };
 		const run = { ...client, threadId: 't', runId: 'r', facts: { conversationId: 'c' } };
-		await compareResultWithThread(run, result, others);
+		await withThreadFindings(run, result, others);
 		expect([...new Set(names)]).toEqual(asked);
 	});
 });

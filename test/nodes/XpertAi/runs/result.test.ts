@@ -1,30 +1,30 @@
 import {
-	arrivalUnknown,
+	arrivalUnknownResult,
 	busyResult,
 	neverRanResult,
 	resultFromEvents,
 	busyAtDeadlineResult,
 } from 'nodes/XpertAi/runs/result';
-import { RunEvents } from 'nodes/XpertAi/threads/runEvents';
+import { RunTranscript } from 'nodes/XpertAi/threads/runTranscript';
 import { EventReader } from 'nodes/XpertAi/transport/eventStream';
 
 import { lost } from '../threads/support/answering';
 import { recordedExchanges } from '../threads/support/recorded';
 
 /** The events of a run in `one-key-cancel-ends-both`. */
-function recordedEvents(runId: string): RunEvents {
+function recordedEvents(runId: string): RunTranscript {
 	const found = recordedExchanges('one-key-cancel-ends-both').find(({ request }) =>
 		request.path.endsWith(`/runs/${runId}/stream`),
 	);
-	const events = new RunEvents(runId);
+	const events = new RunTranscript(runId);
 	const read = new EventReader().push(Buffer.from(String(found?.response.body)));
 	for (const event of read) events.addEvent(event);
 	return events;
 }
 
 /** The events of a run that ended so, after one text. */
-function ended(end: Partial<RunEvents['end']>): RunEvents {
-	const events = new RunEvents('r');
+function ended(end: Partial<RunTranscript['end']>): RunTranscript {
+	const events = new RunTranscript('r');
 	events.addPart({ type: 'text', id: 'm', text: 'Hi' });
 	events.end = { tasks: [], ...end };
 	return events;
@@ -35,7 +35,7 @@ describe('resultFromEvents', () => {
 	const cancelled = { status: 'failed' };
 	const because = 'The run was cancelled on the server: ';
 
-	it.each<[string, Partial<RunEvents['end']>, object]>([
+	it.each<[string, Partial<RunTranscript['end']>, object]>([
 		[
 			'an idle thread completes it',
 			{ status: 'idle' },
@@ -128,7 +128,7 @@ describe('the words of a result', () => {
 		],
 		[
 			'lost',
-			arrivalUnknown('decision', lost),
+			arrivalUnknownResult('decision', lost),
 			/^It is not known whether the decision has reached the assistant\. ./,
 		],
 		['decision', neverRanResult('decision'), /^Nothing on this thread waits for a decision$/],

@@ -9,6 +9,7 @@ import {
 	withTargetRun,
 } from 'nodes/XpertAi/runs/runBody';
 import { threadState } from 'nodes/XpertAi/threads/thread';
+
 import { bodyWith } from './support/run';
 
 it('withTargetRun names the run', () => {
@@ -30,7 +31,7 @@ it.each<[string, RunKind, object, object]>([
 		'changes of a call',
 		'decision',
 		{ input: { patch: { toolCalls: [{ id: 'c' }] } } },
-		{ changedCalls: ['c'] },
+		{ changedCallIds: ['c'] },
 	],
 	['a retry', 'retry', { input: {} }, { rejects: false }],
 ])('intentOf says what is asked for by %s', (_, kind, body, intent) =>

@@ -40,7 +40,7 @@ async function answered(whenBusy: Run['whenBusy'], busyReads: number) {
 		isThreadNew: false,
 		whenBusy,
 		cancelSilentMs: 0,
-		routes: { areMissing: false },
+		backgroundRoutes: { areMissing: false },
 		lockSupport: { rejectionsInRow: { creation: 0, deletion: 0 } },
 	});
 }

@@ -20,7 +20,7 @@ const start = async (send: Send, clock: VirtualTime, more: Partial<Run> = {}) =>
 		whenBusy: 'wait',
 		cancelSilentMs: 0,
 		intent: { kind: 'message' },
-		routes: { areMissing: false },
+		backgroundRoutes: { areMissing: false },
 		lockSupport: { rejectionsInRow: { creation: 0, deletion: 0 } },
 		...more,
 	});
@@ -96,7 +96,7 @@ it.each([
 	async (_, missing) => {
 		const routes = { areMissing: false };
 		const { asking } = answering(no({ ...failure, status: 404, missing }));
-		expect(await start(asking.send, virtualTime(), { routes })).toMatchObject({
+		expect(await start(asking.send, virtualTime(), { backgroundRoutes: routes })).toMatchObject({
 			lacksRoutes: true,
 		});
 		expect(routes.areMissing).toBe(missing === 'route');

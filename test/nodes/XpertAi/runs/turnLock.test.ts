@@ -2,7 +2,7 @@ import { derivedId } from 'nodes/XpertAi/payloads/ids';
 import { withDeadline } from 'nodes/XpertAi/runs/client';
 import { takeTurnLock, turnLockId } from 'nodes/XpertAi/runs/turnLock';
 import { type LockSupport, maySupportLocks } from 'nodes/XpertAi/threads/lockRecord';
-import { anyAnswer } from 'nodes/XpertAi/transport/answer';
+import { anySuccessfulAnswer } from 'nodes/XpertAi/transport/answer';
 import type { ApiRequest, Outcome } from 'nodes/XpertAi/transport/request';
 
 import { no, parsing, success } from '../../support/send';
@@ -221,7 +221,7 @@ describe('what is done under a lock', () => {
 		method: 'GET',
 		path: '/x',
 		timeoutMs: 30 * SECOND,
-		schema: anyAnswer,
+		schema: anySuccessfulAnswer,
 	};
 
 	it('is bounded by its time: 20 s before the start, and 51 s for the search', async () => {

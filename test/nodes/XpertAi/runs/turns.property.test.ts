@@ -122,7 +122,7 @@ async function say(
 		isThreadNew: false,
 		whenBusy: 'wait',
 		cancelSilentMs: 0,
-		routes: { areMissing: false },
+		backgroundRoutes: { areMissing: false },
 		lockSupport: { rejectionsInRow: { creation: 0, deletion: 0 } },
 	});
 }

@@ -7,7 +7,7 @@ import {
 import { learnOwner, type Owner, ownerOf, confirmOwner } from 'nodes/XpertAi/threads/tokenOwner';
 import {
 	fieldOfTasks,
-	waitingTasksIn,
+	waitingTaskFacts,
 	waitingMessage,
 	waitsForPerson,
 } from 'nodes/XpertAi/threads/tasks';
@@ -105,29 +105,29 @@ function recordedTasks(sequence: Parameters<typeof recordedExchanges>[0]) {
 	});
 }
 
-describe('waitingTasksIn', () => {
+describe('waitingTaskFacts', () => {
 	it('keeps tasks that wait, with and without their call (recorded)', () => {
 		const recorded = recordedTasks('decisions');
 		const calls = new Set(recorded.flatMap((tasks) => fieldOfTasks('call.id', tasks)));
 		expect(calls).toContain(undefined);
 		expect(calls.size).toBeGreaterThan(2);
 		for (const tasks of recorded)
-			expect(waitingTasksIn(tasks)).toEqual({ tasks, hasOnlyLeftOverTasks: false });
+			expect(waitingTaskFacts(tasks)).toEqual({ tasks, hasOnlyLeftOverTasks: false });
 	});
 
 	it('drops the task that a cancelled run leaves over (recorded)', () => {
 		const [tasks = []] = recordedTasks('one-key-cancel-ends-both');
 		expect(fieldOfTasks('name', tasks)).toEqual(['__start__']);
-		expect(waitingTasksIn(tasks)).toEqual({ tasks: [], hasOnlyLeftOverTasks: true });
+		expect(waitingTaskFacts(tasks)).toEqual({ tasks: [], hasOnlyLeftOverTasks: true });
 		const open = { name: 'mail', path: ['__pregel_push', 0] };
-		expect(waitingTasksIn([...tasks, open])).toEqual({
+		expect(waitingTaskFacts([...tasks, open])).toEqual({
 			tasks: [open],
 			hasOnlyLeftOverTasks: false,
 		});
 	});
 
 	it('has none without tasks', () =>
-		expect(waitingTasksIn(undefined)).toEqual({ tasks: [], hasOnlyLeftOverTasks: false }));
+		expect(waitingTaskFacts(undefined)).toEqual({ tasks: [], hasOnlyLeftOverTasks: false }));
 
 	it.each([
 		['tasks wait for a person', [{}], undefined, true],

@@ -1,4 +1,4 @@
-import { RunEvents } from 'nodes/XpertAi/threads/runEvents';
+import { RunTranscript } from 'nodes/XpertAi/threads/runTranscript';
 import {
 	streamRequest,
 	listRuns,
@@ -102,7 +102,7 @@ describe('requestCancel', () => {
 });
 
 it('streamRequest asks for what follows the last event', () => {
-	const events = new RunEvents('r');
+	const events = new RunTranscript('r');
 	events.addEvent({ id: '5', data: '{"type":"message"}' });
 	const { signal } = new AbortController();
 	const request = streamRequest(IDS, events, signal);

@@ -1,4 +1,4 @@
-import { eventsFromThread } from 'nodes/XpertAi/threads/runEvents';
+import { transcriptFromThread } from 'nodes/XpertAi/threads/runTranscript';
 import { passagesIn, Sources, sourcesOf } from 'nodes/XpertAi/threads/sources';
 import { afterLastUserMessage, messagesOf, threadState } from 'nodes/XpertAi/threads/thread';
 
@@ -7,8 +7,8 @@ import { recordedThread } from './support/recorded';
 const link = (chunkId: string, documentId = 'd') =>
 	`xpert://knowledgebase/chunk?knowledgebaseId=k&documentId=${documentId}&chunkId=${chunkId}`;
 
-const listed = (...given: Parameters<typeof eventsFromThread>) =>
-	sourcesOf(eventsFromThread(...given).parts).list(new Set());
+const listed = (...given: Parameters<typeof transcriptFromThread>) =>
+	sourcesOf(transcriptFromThread(...given).parts).list(new Set());
 
 const passage = (chunkId: string) => ({ chunkId, documentId: 'd' });
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { uniq } from 'lodash';
 import { CitationRewriter, type CitationStyle } from 'nodes/XpertAi/threads/citations';
-import { eventsFromThread } from 'nodes/XpertAi/threads/runEvents';
+import { transcriptFromThread } from 'nodes/XpertAi/threads/runTranscript';
 import { Sources, sourcesOf } from 'nodes/XpertAi/threads/sources';
 import { messagesOf, textOf, threadState, type ThreadState } from 'nodes/XpertAi/threads/thread';
 
@@ -64,7 +64,7 @@ describe('the links of an answer to its sources', () => {
 		expect(threads).not.toHaveLength(0);
 		for (const { label, sequence } of threads) {
 			const messages = messagesOf(recordedThread('sources', label, sequence));
-			const sources = sourcesOf(eventsFromThread(undefined, messages).parts);
+			const sources = sourcesOf(transcriptFromThread(undefined, messages).parts);
 			const answer = textOf(messages.at(-1)?.content);
 			const citations = new CitationRewriter(sources, 'numbers');
 			expect(citations.rewrite(answer)).not.toContain('xpert://');
@@ -78,7 +78,7 @@ describe('the links of an answer to its sources', () => {
 	it('name the right document of the right knowledgebase (recorded)', () => {
 		const thread = recordedThread('sources', 'thread, after the answer', 'two knowledgebases');
 		const messages = messagesOf(thread);
-		const sources = sourcesOf(eventsFromThread(undefined, messages).parts);
+		const sources = sourcesOf(transcriptFromThread(undefined, messages).parts);
 		const citations = new CitationRewriter(sources, 'numbers');
 		const written = citations.rewrite(textOf(messages.at(-1)?.content));
 		const [whale, cactus] = sources.list(citations.cited).filter(({ cited }) => cited);
@@ -96,11 +96,11 @@ describe('the sources of a run on a thread', () => {
 		tool_call_id: 'call',
 	});
 	const numbered = (
-		...[state, messages, earlier]: [...Parameters<typeof eventsFromThread>, ThreadState?]
+		...[state, messages, earlier]: [...Parameters<typeof transcriptFromThread>, ThreadState?]
 	) =>
 		sourcesOf(
-			eventsFromThread(state, messages).parts,
-			eventsFromThread(earlier, messagesOf(earlier)).parts,
+			transcriptFromThread(state, messages).parts,
+			transcriptFromThread(earlier, messagesOf(earlier)).parts,
 		)
 			.list(new Set())
 			.map(({ chunkId, documentName }) => documentName ?? chunkId);

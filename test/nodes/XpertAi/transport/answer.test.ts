@@ -5,10 +5,10 @@ import {
 	type AnswerSchema,
 	unreadableReason,
 	answerIssue,
-	anyAnswer,
+	anySuccessfulAnswer,
 	failureReason as reasonIn,
 	listAnswer,
-	parseAnswer,
+	parseJsonText,
 	parseRetryAfter,
 	recordWith,
 } from 'nodes/XpertAi/transport/answer';
@@ -19,7 +19,7 @@ describe('answerIssue', () => {
 	const deep = z.object({ a: z.object({ b: z.string() }), c: z.number() });
 
 	it.each<[string, string, AnswerSchema, unknown, string | undefined]>([
-		['any answer may be nothing', 'any answer', anyAnswer, undefined, undefined],
+		['any answer may be nothing', 'any answer', anySuccessfulAnswer, undefined, undefined],
 		['a list may be empty', 'a list', listAnswer(), [], undefined],
 		['a list is no object', 'a list', listAnswer(), { items: [] }, 'it holds no list of results'],
 		[
@@ -85,7 +85,7 @@ describe('answerIssue', () => {
 	});
 });
 
-describe('parseAnswer', () => {
+describe('parseJsonText', () => {
 	it.each<[string, string, unknown]>([
 		['a number', '3', 3],
 		['an object', '{"a":1}', { a: 1 }],
@@ -124,11 +124,11 @@ describe('parseAnswer', () => {
 			'{"id":"a","credential\\u0073":"sk-1"}',
 			{ id: 'a' },
 		],
-	])('reads %s', (_, text, answer) => expect(parseAnswer(text)).toEqual(answer));
+	])('reads %s', (_, text, answer) => expect(parseJsonText(text)).toEqual(answer));
 
 	it('reads an answer that is nested deeper than calls can be, and hides the words in it', () => {
 		const text = `${'['.repeat(20_000)}{"error":"sk","credentials":1}${']'.repeat(20_000)}`;
-		let answer = parseAnswer(text, () => '***');
+		let answer = parseJsonText(text, () => '***');
 		while (Array.isArray(answer)) [answer] = answer as unknown[];
 		expect(answer).toEqual({ error: '***' });
 	});
@@ -137,7 +137,7 @@ describe('parseAnswer', () => {
 		fc.assert(
 			fc.property(fc.jsonValue(), fc.stringMatching(/^\n*$/), (value, newlines) => {
 				const text = JSON.stringify(value);
-				expect(parseAnswer(newlines + text)).toEqual(JSON.parse(text));
+				expect(parseJsonText(newlines + text)).toEqual(JSON.parse(text));
 			}),
 		);
 	});
@@ -166,7 +166,9 @@ describe('the flaw of an answer', () => {
 	it('is that JSON was cut off, wherever', () => {
 		const whole = JSON.stringify([{ name: 'Grüße', list: [1, { a: null }] }]);
 		for (let length = 1; length < whole.length; length++)
-			expect(unreadableReason(parseAnswer(whole.slice(0, length)), 'text')).toContain('breaks off');
+			expect(unreadableReason(parseJsonText(whole.slice(0, length)), 'text')).toContain(
+				'breaks off',
+			);
 	});
 });
 
@@ -183,7 +185,7 @@ const failureReason = (answer: unknown) => sanitize(reasonIn(answer) ?? '');
 
 /** The answer as the node gets it: the recording keeps JSON parsed, and what it cut as text. */
 const reasonFor = (body: unknown) =>
-	failureReason(parseAnswer(typeof body === 'string' ? body : JSON.stringify(body)));
+	failureReason(parseJsonText(typeof body === 'string' ? body : JSON.stringify(body)));
 
 /** Texts among the parameters of a raw database answer that no kept `detail` quotes. */
 function secretValues(body: unknown): string[] {

@@ -3,14 +3,15 @@ import { z } from 'zod';
 
 import type { Failure } from 'nodes/XpertAi/transport/failure';
 import type { ApiRequest, Outcome } from 'nodes/XpertAi/transport/request';
-import { anyAnswer } from 'nodes/XpertAi/transport/answer';
+import { anySuccessfulAnswer } from 'nodes/XpertAi/transport/answer';
 import { call, OutageBudget } from 'nodes/XpertAi/transport/call';
 import type { ApiClient, Call, Result } from 'nodes/XpertAi/transport/call';
+
 import { parsing } from '../../support/send';
 import { virtualTime } from '../../support/virtualTime';
 import { answered, broken, failed, succeeded } from '../ingest/support/outcomes';
 
-const REQUEST = { method: 'POST', path: '/bulk', body: '[]', schema: anyAnswer } as const;
+const REQUEST = { method: 'POST', path: '/bulk', body: '[]', schema: anySuccessfulAnswer } as const;
 const OK = succeeded();
 const BUSY = answered(503);
 const PAGE = failed({ kind: 'unreadable', status: 200 });
@@ -19,7 +20,7 @@ const CANCELLED = failed({ kind: 'cancelled' });
 /** A 404 of the API for a route, and one of another server: while this API may answer, and before it ever did. */
 const ROUTE = failed({ kind: 'status', status: 404, missing: 'route' });
 const STRAY = failed({ kind: 'status', status: 404 });
-const STRANGE = failed({ kind: 'status', status: 404, unanswered: true });
+const STRANGE = failed({ kind: 'status', status: 404, hasServerNeverAnswered: true });
 
 type Changes = Partial<Omit<ApiClient & Call<unknown>, 'send' | 'clock'>>;
 
@@ -31,7 +32,7 @@ const ONCE = { ...within(5), repeatable: false };
 const BY_THEN = { ...within(5, 1), deadline: 40_000 };
 const KNOWS_BETTER = {
 	...within(5),
-	stopRetrying: ({ status }: Failure, attempts: number) => status === 504 && attempts === 2,
+	shouldStopRetrying: ({ status }: Failure, attempts: number) => status === 504 && attempts === 2,
 };
 
 /** Calls a server that gives these outcomes one after another, and the last of them for ever. */
@@ -214,7 +215,7 @@ describe('OutageBudget', () => {
 			const isStopped = (_: Failure, attempts: number) => index === 0 && attempts === 2;
 			const { attempts } = await call(
 				{ send: parsing(respond), clock: virtualTime(), outageBudget },
-				{ ...REQUEST, repeatable: true, stopRetrying: stops ? isStopped : undefined },
+				{ ...REQUEST, repeatable: true, shouldStopRetrying: stops ? isStopped : undefined },
 			);
 			counts.push(attempts);
 		}

@@ -4,6 +4,7 @@ import { pick } from 'lodash';
 import * as classify from 'nodes/XpertAi/transport/failure';
 import { apiError } from 'nodes/XpertAi/execution/apiError';
 import type { Failure } from 'nodes/XpertAi/transport/failure';
+
 import { node } from '../../support/node';
 import { EMPTY_WORDS } from '../../support/thrown';
 import { failure } from '../ingest/support/outcomes';
@@ -186,7 +187,7 @@ const PREDICATES = pick(classify, [
 		'certainlyNotDone',
 		'isRebuildingIndex',
 		'suggestsWrongServer',
-		'isForeignNotFound',
+		'isNotFoundFromOtherServer',
 	] as const),
 	...(['isNeverSent', 'mayMeanNoRoute', 'isOutcomeUnknown', 'isInputRejected'] as const),
 	...([
@@ -220,7 +221,7 @@ describe('a status without more', () => {
 		['mayMeanNoRecord', [500]],
 		['isTokenRejected', [401, 403]],
 		['isTooLarge', [413]],
-		['isForeignNotFound', [404]],
+		['isNotFoundFromOtherServer', [404]],
 		['suggestsWrongServer', []],
 		['mayMeanNoRoute', [404, 405, 501]],
 		['isRebuildingIndex', []],
@@ -234,8 +235,14 @@ describe('a status without more', () => {
 	it('says nothing with a redirect', () => {
 		const redirects = STATUSES.map((status) => failure({ kind: 'redirect', status }));
 		const { isTooLarge, mayMeanNoRecord, isTransient } = PREDICATES;
-		const { isForeignNotFound, mayMeanNoRoute } = PREDICATES;
-		const all = [isTooLarge, mayMeanNoRecord, isTransient, isForeignNotFound, mayMeanNoRoute];
+		const { isNotFoundFromOtherServer, mayMeanNoRoute } = PREDICATES;
+		const all = [
+			isTooLarge,
+			mayMeanNoRecord,
+			isTransient,
+			isNotFoundFromOtherServer,
+			mayMeanNoRoute,
+		];
 		for (const means of all) expect(redirects.filter(means)).toEqual([]);
 	});
 });
@@ -315,11 +322,11 @@ describe('a failure', () => {
 			['mayMeanNoRecord', 'isInputRejected', 'mayBePartlyDone'],
 		],
 		['404 of a route', of404({ missing: 'route' }), ['certainlyNotDone', 'mayMeanNoRoute']],
-		['404 of somebody else', of404(), [...LOST, 'isForeignNotFound', 'mayMeanNoRoute']],
+		['404 of somebody else', of404(), [...LOST, 'isNotFoundFromOtherServer', 'mayMeanNoRoute']],
 		[
 			'404 of a proxy',
-			of404({ unanswered: true }),
-			[...LOST, 'isForeignNotFound', 'suggestsWrongServer', 'mayMeanNoRoute'],
+			of404({ hasServerNeverAnswered: true }),
+			[...LOST, 'isNotFoundFromOtherServer', 'suggestsWrongServer', 'mayMeanNoRoute'],
 		],
 	])('%s means what follows from it', (_, facts, expected) => {
 		expect(meanings(facts).sort()).toEqual([...expected].sort());

@@ -4,10 +4,11 @@ import fc from 'fast-check';
 import { UserError } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { anyAnswer, recordWith } from 'nodes/XpertAi/transport/answer';
+import { anySuccessfulAnswer, recordWith } from 'nodes/XpertAi/transport/answer';
 import type { Failure } from 'nodes/XpertAi/transport/failure';
 import type { ApiRequest } from 'nodes/XpertAi/transport/request';
 import { multipartBody } from 'nodes/XpertAi/transport/multipart';
+
 import { CREDENTIAL, type Exchange, sendOnce, wrap, wrapped } from '../../support/sender';
 import { EMPTY_WORDS } from '../../support/thrown';
 
@@ -331,7 +332,7 @@ describe('a failure', () => {
 			],
 		])('has its status and its words: %s', async (_, status, body, expected) => {
 			const statusMessage = 'OK';
-			for (const schema of [record, anyAnswer]) {
+			for (const schema of [record, anySuccessfulAnswer]) {
 				const exchange = { status, statusMessage, body: JSON.stringify(body), request: { schema } };
 				expect(await failureOf(exchange)).toMatchObject({ kind: 'status', ...expected });
 			}

@@ -80,7 +80,7 @@ async function disableInNameOrder(
 	const byName = sortBy(ids, (id) => names.get(id)?.name);
 	if (submission.settings.dryRun) {
 		for (const id of byName)
-			submission.add({ outcome: 'planned', plan: 'gone', ...names.get(id), id });
+			submission.recordFact({ outcome: 'planned', plan: 'gone', ...names.get(id), id });
 		return;
 	}
 	const isModeUnknown = outermostMode(submission.first.context) === 'integrated';
@@ -90,9 +90,9 @@ async function disableInNameOrder(
 		routes: memoryRoutes,
 		fieldsOf: (id) => pick(names.get(id), 'name'),
 		beforeChange: async (some) => await memory.journalBeforeDisabling(some),
-		onSwitched: (id) => {
+		onChanged: (id) => {
 			memory.known.remove(id);
-			submission.add({ outcome: 'disabled', ...names.get(id), id });
+			submission.recordFact({ outcome: 'disabled', ...names.get(id), id });
 		},
 	});
 	if (failure) submission.addHint(notAllDisabledHint(failure));

@@ -20,7 +20,7 @@ import { errorToReport, processingAdvice } from './documentErrors';
 import { type DocumentReport, OUTCOME_WORDS, PLAN_WORDS } from './outcomes';
 import type { Submission } from './submission';
 import { INPUT_HINTS, type Tally } from './tally';
-import { asHint, counted, HINT_LENGTH, sentences, someNames } from './textHelpers';
+import { asHint, counted, HINT_LENGTH, sentences, shortNameListText } from './textHelpers';
 
 /** Writes counts as text, such as `Documents: 2 stored, 1 rejected`. Leaves out zeros. */
 function inWords(
@@ -99,7 +99,7 @@ function hintsInWords({ tally, sourceCount }: Submission): string[] {
 		const documents = counted(count, 'document was', 'documents were');
 		if (count > 0) return asHint(`${documents} ${text}`);
 		const names = tally.hintSources.get(text);
-		return names && sourceCount > 1 ? `${text} Sources: ${someNames([...names])}.` : text;
+		return names && sourceCount > 1 ? `${text} Sources: ${shortNameListText([...names])}.` : text;
 	});
 }
 
@@ -164,9 +164,9 @@ function metadataRowHints({ metadataRowKeys: { empty, filled, lacking } }: Tally
 	const unfilled = [...empty].filter((key) => !filled.has(key));
 	return compact([
 		lacking.size > 0 &&
-			`Correct the expressions of these Metadata Rows: ${someNames([...lacking])}.`,
+			`Correct the expressions of these Metadata Rows: ${shortNameListText([...lacking])}.`,
 		unfilled.length > 0 &&
-			`Metadata Rows without a value in any item: ${someNames(unfilled)}. Correct them, or filters miss them.`,
+			`Metadata Rows without a value in any item: ${shortNameListText(unfilled)}. Correct them, or filters miss them.`,
 	]);
 }
 
@@ -263,7 +263,7 @@ export function stopError(submission: Submission, stopped: DocumentReport): Item
 	error.message = trimEnd(sentences(error.message, `${inWords(counts)}${unread || ''}`), '.');
 	error.description = sentences(
 		error.description,
-		names.length > 0 && `Failed: ${someNames(names)}`,
+		names.length > 0 && `Failed: ${shortNameListText(names)}`,
 		new Set(reasons).size > 1 && `Reasons: ${firstDistinctTexts(reasons).join('; ')}`,
 		...hintsInWords(submission),
 		inputHints.withoutStableId > 0 && SECOND_RUN,
@@ -277,7 +277,7 @@ export function processingError(submission: Submission): ItemError {
 	const failed = submission.tally.failed.filter(({ outcome }) => outcome === 'stored');
 	const names = failed.map(({ name, id = 'one without a name' }) => name ?? id);
 	return submission.first.operationError(
-		`${processingFailedInWords(submission)}: ${someNames(names)}`,
+		`${processingFailedInWords(submission)}: ${shortNameListText(names)}`,
 		sentences(
 			...firstDistinctTexts(failed.map(({ reason }) => reason)),
 			...firstDistinctTexts(failed.map(({ reason, name }) => processingAdvice(reason, name))),

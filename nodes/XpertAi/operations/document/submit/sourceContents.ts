@@ -56,7 +56,7 @@ export class SourceContents {
 		// IDs. Without a key, it is reported under the name of the later document.
 		const named = released && { ...released, ...pick(report, key === undefined ? 'name' : 'key') };
 		const earlier = this.reports.get(id.toLowerCase()) ?? named;
-		if (earlier) this.submission.add({ outcome: 'replaced', report: earlier });
+		if (earlier) this.submission.recordFact({ outcome: 'replaced', report: earlier });
 		this.reports.set(id.toLowerCase(), report);
 		this.recordSeenAs(id, 'listed');
 	}

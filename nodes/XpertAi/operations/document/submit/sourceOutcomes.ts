@@ -55,7 +55,7 @@ export class SourceOutcomes {
 		if ('document' in fact) this.reportIfStartedNow(fact.document.id);
 		// A document in `startedNow` is recorded when its processing ends.
 		if (this.tryStartNow(fact)) return;
-		this.submission.add(fact);
+		this.submission.recordFact(fact);
 		this.contents.countIfGap(fact);
 		this.submission.circuitBreaker.count(fact);
 		if ('document' in fact) this.handleOutcome(fact);
@@ -188,7 +188,7 @@ export class SourceOutcomes {
 		if (hasEndedUnprocessed && this.startedNow.has(id.toLowerCase()))
 			return this.memory?.known.forgetContent(id);
 		this.reportIfStartedNow(id);
-		this.submission.add({ ...fact, report });
+		this.submission.recordFact({ ...fact, report });
 		this.submission.circuitBreaker.count(fact);
 		// The outcome is unset if a later document with this ID is on its way.
 		if (report?.outcome) this.contents.release(id, report);

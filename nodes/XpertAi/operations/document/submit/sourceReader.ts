@@ -105,7 +105,7 @@ export class SourceReader {
 			}
 		if (!isEmpty) return;
 		this.contents.filesWithoutRecords += 1;
-		submission.add({ outcome: 'noRecords' });
+		submission.recordFact({ outcome: 'noRecords' });
 	}
 
 	/**
@@ -141,7 +141,7 @@ export class SourceReader {
 		const isKeptToEnd = submission.settings.output !== 'summary';
 		const document = readyDocument(found, item, this.place, isKeptToEnd);
 		const { unusedColumns } = found;
-		submission.add({ outcome: 'read', report: document.report, unusedColumns });
+		submission.recordFact({ outcome: 'read', report: document.report, unusedColumns });
 		addRowKeys(submission.tally, found.metadataRowKeys);
 		if (!submission.canSend) {
 			this.outcomes.handleFact({ outcome: 'notSent', document });

@@ -173,7 +173,7 @@ export class SourceRun {
 		}
 		for await (const { document, plan } of this.startComparison(memory).plans()) {
 			const { id, report } = document;
-			submission.add({ outcome: 'planned', plan, report, id });
+			submission.recordFact({ outcome: 'planned', plan, report, id });
 			contents.release(id, report);
 		}
 	}
@@ -218,6 +218,6 @@ export class SourceRun {
 		submission.addSourceError(error);
 		for await (const group of reader.readQueuedDocuments())
 			for (const document of group)
-				submission.add({ outcome: 'notSent', document, reason: OTHER_RUN_SENDS });
+				submission.recordFact({ outcome: 'notSent', document, reason: OTHER_RUN_SENDS });
 	}
 }

@@ -2,7 +2,7 @@ import type { ItemError } from '../../../execution/apiError';
 import type { Item } from '../../../execution/item';
 import { mayContinue, outermostMode } from '../../../execution/n8nExecution';
 import { CircuitBreaker } from '../../../ingest/circuitBreaker';
-import { isForeignNotFound } from '../../../transport/failure';
+import { isNotFoundFromOtherServer } from '../../../transport/failure';
 import type { Send } from '../../../transport/request';
 import type { DocumentReport, SubmitFact } from './outcomes';
 import type { SubmitSettings } from './settings';
@@ -12,18 +12,18 @@ import { addFact, newTally } from './tally';
 import { sentences } from './textHelpers';
 
 /**
- * Marks failures as `unanswered` until a server answers. A 404 of a proxy or an unrelated server does not count as an
- * answer. The node gives up early on `unanswered` failures. A wrong Base URL is therefore reported quickly.
+ * Marks failures as `hasServerNeverAnswered` until a server answers. A 404 of a proxy or an unrelated server does not count as an
+ * answer. The node gives up early on such failures. A wrong Base URL is therefore reported quickly.
  */
 function sendMarkingUnanswered(send: Send): Send {
 	let hasAnswered = false;
 	return async (request) => {
 		const outcome = await send(request);
 		if (outcome.ok) hasAnswered = true;
-		else if (outcome.failure.status !== undefined && !isForeignNotFound(outcome.failure))
+		else if (outcome.failure.status !== undefined && !isNotFoundFromOtherServer(outcome.failure))
 			hasAnswered = true;
 		if (outcome.ok || hasAnswered) return outcome;
-		return { ok: false, failure: { ...outcome.failure, unanswered: true } };
+		return { ok: false, failure: { ...outcome.failure, hasServerNeverAnswered: true } };
 	};
 }
 
@@ -86,7 +86,7 @@ export class Submission {
 	 * Adds a fact to the tally. With On Error = Stop Workflow, a document that could not be read, uploaded or stored stops
 	 * the run. For failed processing, see `failsAtEnd`.
 	 */
-	add(fact: SubmitFact): void {
+	recordFact(fact: SubmitFact): void {
 		const failed = addFact(this.tally, fact, this.settings);
 		if (failed && !mayContinue(this.first.context)) this.stoppedBy ??= failed;
 	}
@@ -94,8 +94,8 @@ export class Submission {
 	/** Counts an item with an error as a rejected document. */
 	addFailedItem(item: Item, error: unknown): void {
 		const report: DocumentReport = { item };
-		this.add({ outcome: 'read', report });
-		this.add({ outcome: 'unreadable', document: { report }, error });
+		this.recordFact({ outcome: 'read', report });
+		this.recordFact({ outcome: 'unreadable', document: { report }, error });
 	}
 
 	addHint(...texts: string[]): void {

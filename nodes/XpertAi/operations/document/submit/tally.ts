@@ -122,7 +122,7 @@ function isOnServer(outcome?: OutcomeName): outcome is 'found' | 'stored' | 'unc
 }
 
 /** Sets and counts the outcome of a document. */
-function countOutcome({ counts }: Tally, report: DocumentReport, outcome: OutcomeName): void {
+function setAndCountOutcome({ counts }: Tally, report: DocumentReport, outcome: OutcomeName): void {
 	report.outcome = report.isReplaced && isOnServer(outcome) ? 'replaced' : outcome;
 	counts.documents += 1;
 	counts[report.outcome] += 1;
@@ -188,7 +188,7 @@ export function addFact(
 			return undefined;
 		case 'unreadable': {
 			const { report } = fact.document;
-			countOutcome(tally, report, 'rejected');
+			setAndCountOutcome(tally, report, 'rejected');
 			return addFailure(tally, report, report.item.asError(fact.error));
 		}
 		default:
@@ -219,7 +219,7 @@ function addOutcome(
 	const { document, outcome } = fact;
 	const { report, record } = document;
 	const isDisabled = outcome === 'stored' && record.disabled === true;
-	countOutcome(tally, report, isDisabled ? 'disabled' : outcome);
+	setAndCountOutcome(tally, report, isDisabled ? 'disabled' : outcome);
 	if (outcome === 'stored' || outcome === 'unknown') countInputHints(tally, document);
 	switch (fact.outcome) {
 		case 'stored': {

@@ -21,7 +21,7 @@ export const asHint = (text: string) => truncate(text, { length: HINT_LENGTH });
 const MAX_NAMED = 10;
 
 /** Lists at most MAX_NAMED names, and says how many more there are. */
-export function someNames(names: string[]): string {
+export function shortNameListText(names: string[]): string {
 	const more = names.length - MAX_NAMED;
 	const first = names.slice(0, MAX_NAMED).join(', ');
 	return more > 0 ? `${first} and ${more} more` : first;

@@ -6,7 +6,7 @@ import { differsIn, linkedNodes, sourceDifferenceText } from './linkedNodes';
 import { otherMirrorText } from './otherMirror';
 import type { SubmitSettings } from './settings';
 
-const MIRROR = 'Mirror the Source (Disable What Is Gone)';
+const MIRROR_CHOICE_NAME = 'Mirror the Source (Disable What Is Gone)';
 
 /**
  * Rejects a choice that disables missing documents if the node is in a loop. Each iteration has only some of the
@@ -30,7 +30,7 @@ export function throwIfInLoop(item: Item, name: string, choice: string, other: s
  * @throws NodeOperationError before anything is sent
  */
 export function throwIfMirrorsPart(item: Item): void {
-	throwIfInLoop(item, 'mode', MIRROR, 'Send New and Changed');
+	throwIfInLoop(item, 'mode', MIRROR_CHOICE_NAME, 'Send New and Changed');
 	throwIfBehindFindChanges(item);
 }
 
@@ -49,7 +49,7 @@ function throwIfBehindFindChanges(item: Item): void {
 	if (!found) return;
 	item.throwFieldIssue(
 		'mode',
-		`cannot be "${MIRROR}" behind ${shownValue(found.name)}, which passes on only what changed: choose "Send New and Changed"`,
+		`cannot be "${MIRROR_CHOICE_NAME}" behind ${shownValue(found.name)}, which passes on only what changed: choose "Send New and Changed"`,
 	);
 }
 

@@ -10,13 +10,13 @@ import { CitationRewriter } from '../../../threads/citations';
 import type { Part } from '../../../threads/runEventSchemas';
 import { type Source, sourcesOf } from '../../../threads/sources';
 import { approvalRequest, waitingMessage } from '../../../threads/tasks';
-import { parseAnswer } from '../../../transport/answer';
+import { parseJsonText } from '../../../transport/answer';
 import type { RunOptions } from './options';
 import { filterReport } from './filterReport';
 import { chatSessionOf } from './chatTriggerSession';
 
 /** The facts of a run that the node outputs. Most runs have only the first four facts. */
-export const FACTS = [
+export const FACT_FIELDS = [
 	...(['status', 'threadId', 'conversationId', 'runId'] as const),
 	...(['rejected', 'remembered', 'discarded', 'cancelledRun'] as const),
 ];
@@ -25,7 +25,7 @@ export const FACTS = [
 const CITED_FIELDS = ['number', 'documentName', 'fileUrl', 'documentId'] as const;
 
 /** The text after a person rejected the waiting tool calls. */
-const REJECTED = 'This was rejected, and not carried out.';
+const REJECTED_ANSWER_TEXT = 'This was rejected, and not carried out.';
 
 /** An item, and how to output its answer. */
 type AnswerRequest = OutputFormat & { item: Item; options: RunOptions };
@@ -52,7 +52,7 @@ export function answerOf(
 	const output = isListed ? text + sourceList(citedDocuments) : text;
 	// While a run waits for a decision, it is unknown whether the filter values will be used.
 	const filter = filterReport(allParts, hasFilterValues && !waitingTasks);
-	const facts: FieldValues = pick(result as Completed & Interrupted, FACTS);
+	const facts: FieldValues = pick(result as Completed & Interrupted, FACT_FIELDS);
 	const answer = {
 		output,
 		...facts,
@@ -76,7 +76,7 @@ export function answerOf(
 function textWithSources(result: Completed | Interrupted, style: RunOptions['citations']) {
 	const allSources = sourcesOf(result.parts, result.threadParts);
 	const citations = new CitationRewriter(allSources, style);
-	const answer = 'rejected' in result ? REJECTED : citations.rewrite(result.output);
+	const answer = 'rejected' in result ? REJECTED_ANSWER_TEXT : citations.rewrite(result.output);
 	const text = result.status === 'interrupted' ? waitingMessage(result.interrupt) : answer;
 	// `rewrite` has filled `citations.cited`.
 	return { text, sources: allSources.list(citations.cited) };
@@ -95,7 +95,7 @@ export function stepsOf(parts: Part[]) {
 		if (data?.tool === undefined) return [];
 		const { tool, input: toolInput } = data;
 		const result = data.output ?? data.error;
-		const observation = parseAnswer(result);
+		const observation = parseJsonText(result);
 		const action = { tool, toolInput, toolCallId: id, ...(agent !== undefined && { agent }) };
 		return [{ action, ...(result !== undefined && { observation }) }];
 	});
@@ -119,7 +119,7 @@ export function outputJson(
 	if (!isTool(context)) return withoutUndefined(json);
 	const { status, output } = json;
 	return withoutUndefined({
-		...('output' in json && { output: output === '' ? EMPTY_ANSWER : output }),
+		...('output' in json && { output: output === '' ? EMPTY_ANSWER_TEXT : output }),
 		...(!isEmpty(citedDocuments) && { sources: citedDocuments }),
 		...pick(json, ['rejected', 'intermediateSteps']),
 		...(status !== 'completed' && pick(json, RESUME_FIELDS)),
@@ -141,4 +141,4 @@ function documentNames(sources: Source[], style: RunOptions['citations']): strin
 }
 
 /** The text that chat visitors and agents get if the answer is empty. */
-export const EMPTY_ANSWER = 'The assistant gave no answer in words.';
+export const EMPTY_ANSWER_TEXT = 'The assistant gave no answer in words.';

@@ -1,10 +1,10 @@
 import type { Item } from '../../../execution/item';
 import { isInStreamingChat } from '../../../execution/n8nExecution';
 import { CitationRewriter, type CitationStyle } from '../../../threads/citations';
-import type { Listener } from '../../../threads/runEvents';
+import type { Listener } from '../../../threads/runTranscript';
 import type { Part } from '../../../threads/runEventSchemas';
 import { passagesIn, Sources } from '../../../threads/sources';
-import { EMPTY_ANSWER } from './answerOutput';
+import { EMPTY_ANSWER_TEXT } from './answerOutput';
 
 /** Separates the texts of an answer, e.g. before and after a tool call. */
 const BREAK = '\n\n';
@@ -28,7 +28,7 @@ export class Chat implements Listener {
 	}
 
 	/** Begins the chat of an item. The caller must call `end`. Returns undefined if n8n does not stream. */
-	static of({ context, index }: Item, style: CitationStyle = 'none'): Chat | undefined {
+	static begin({ context, index }: Item, style: CitationStyle = 'none'): Chat | undefined {
 		if (!isInStreamingChat(context)) return undefined;
 		return new Chat((type, content) => context.sendChunk(type, index, content), style);
 	}
@@ -48,10 +48,10 @@ export class Chat implements Listener {
 
 	/**
 	 * Shows the part of the output that the chat does not show yet. If the output does not begin with the shown text,
-	 * shows the whole output as a new paragraph. For an empty output, shows `EMPTY_ANSWER`.
+	 * shows the whole output as a new paragraph. For an empty output, shows `EMPTY_ANSWER_TEXT`.
 	 */
-	complete(output: string) {
-		if (output.trim() === '') this.say(EMPTY_ANSWER);
+	showRemaining(output: string) {
+		if (output.trim() === '') this.say(EMPTY_ANSWER_TEXT);
 		else if (output.startsWith(this.shown)) this.show(output.slice(this.shown.length));
 		else this.say(output);
 	}

@@ -15,7 +15,7 @@ import { runAndWait, startOnly } from '../../../runs/runThread';
 import type { Turn } from '../../../runs/turns';
 import { deleteConversation } from '../../../threads/conversation';
 import { listRuns } from '../../../threads/runsApi';
-import { answerOf, FACTS, outputJson } from './answerOutput';
+import { answerOf, FACT_FIELDS, outputJson } from './answerOutput';
 import { Chat } from './chat';
 import { CONCURRENCY_PATH, runSettingsSchema } from './options';
 import { prepareRun } from './prepareRun';
@@ -43,7 +43,7 @@ export async function executeAsking(
 	let stopError: ItemError | undefined;
 	let concurrency: number | undefined;
 	/** Converts an error. Stores the first error that stops the workflow. */
-	const recordError: RecordError = ({ item, failsAsReply }, caught) => {
+	const recordError: ErrorRecorder = ({ item, failsAsReply }, caught) => {
 		const error = item.asError(caught);
 		const isStopped = context.getExecutionCancelSignal()?.aborted;
 		// `mayContinue` is also false if the execution was stopped.
@@ -80,7 +80,7 @@ interface Asked {
 	waits: boolean;
 }
 
-type RecordError = (asked: Asked, caught: unknown) => ItemError;
+type ErrorRecorder = (asked: Asked, caught: unknown) => ItemError;
 
 /** Reads an item. Keeps an error of an invalid parameter, instead of throwing it. */
 function readAsked(item: Item, then: 'wait' | 'leave', read: () => RunRequest): Asked {
@@ -98,7 +98,7 @@ function readAsked(item: Item, then: 'wait' | 'leave', read: () => RunRequest): 
 async function runItem(
 	asked: Asked,
 	turn: Turn,
-	recordError: RecordError,
+	recordError: ErrorRecorder,
 ): Promise<INodeExecutionData> {
 	const { item, request, failsAsReply, waits } = asked;
 	const chat = waits ? beginChat(item, request) : undefined;
@@ -158,7 +158,7 @@ function beginChat(item: Item, request: RunRequest | Error): Chat | undefined {
 	// In a sub-workflow (`integrated`), the caller may be an agent that writes its own answer to the chat. So with
 	// "Whole", the node shows nothing there.
 	const mayBelongToAgent = item.context.getMode() === 'integrated' && showInChat === 'whole';
-	return mayBelongToAgent ? undefined : Chat.of(item, citations);
+	return mayBelongToAgent ? undefined : Chat.begin(item, citations);
 }
 
 /** Reads only the option Show in Chat, because other parameters of the item are invalid. An invalid option is `hidden`. */
@@ -180,13 +180,13 @@ async function executeRun(request: RunRequest, turn: Turn, chat?: Chat): Promise
 	item.progress = runProgress(run.facts);
 	const listener = options.showInChat === 'asWritten' ? chat : undefined;
 	const result = await (request.waits ? runAndWait({ ...run, listener }) : startOnly(run));
-	if (result.status === 'running') return outputJson(item, pick(result, FACTS));
+	if (result.status === 'running') return outputJson(item, pick(result, FACT_FIELDS));
 	if (!('output' in result)) {
 		await deleteUnusedConversation(run, result);
 		throw resultError(item, result);
 	}
 	const { output, json } = answerOf(request, result, !isEmpty(filterValuesIn(request.body)));
-	chat?.complete(output);
+	chat?.showRemaining(output);
 	return json;
 }
 

@@ -10,9 +10,9 @@ import {
 	textField,
 } from '../../../execution/fieldBuilders';
 import { assistantLocator, threadLocator, threadOfRunLocator } from '../../../pickers/locators';
-import { runOptions, runTuning } from './options';
+import { runOptionsField, runTuningField } from './options';
 
-const runCollections = [runOptions, runTuning];
+const runCollections = [runOptionsField, runTuningField];
 
 /** The choices of "Conversation". */
 const threadSourceChoices = {
@@ -75,7 +75,7 @@ const conversationKey = textField(
 	},
 );
 
-const message = textField('message', 'Message', 'What to say to the assistant', {
+const messageTextField = textField('message', 'Message', 'What to say to the assistant', {
 	typeOptions: { rows: 3 },
 	default: '={{ $json.chatInput }}',
 	required: true,
@@ -85,7 +85,7 @@ const message = textField('message', 'Message', 'What to say to the assistant', 
 
 /** The message field in tools. The comment in `default` tells n8n that the model writes the message. */
 const messageFromModel = {
-	...message,
+	...messageTextField,
 	default:
 		"={{ /*n8n-auto-generated-fromAI-override*/ $fromAI('Message', `What to say to the assistant`, 'string') }}",
 	hint: 'Say in "Tool Description" above what the assistant knows: the model sees nothing else of it',
@@ -113,12 +113,12 @@ export const messageFields = [
 	assistantLocator(
 		'The assistant that answers. As a tool, say in "Tool Description" what it knows.',
 	),
-	message,
+	messageTextField,
 	messageFromModel,
 ];
 
 /** The parameters for a message and its conversation. */
-const sentFields: INodeProperties[] = [
+const messageAndConversationFields: INodeProperties[] = [
 	...messageFields,
 	...threadSourceFields,
 	...displayedIf({ show: { threadSource: ['key'] } }, [conversationKey]),
@@ -128,10 +128,14 @@ const sentFields: INodeProperties[] = [
 ];
 
 /** The parameters of Thread: Ask and Wait. */
-export const runFields: INodeProperties[] = [...sentFields, ...simplifyFields, ...runCollections];
+export const askAndWaitFields: INodeProperties[] = [
+	...messageAndConversationFields,
+	...simplifyFields,
+	...runCollections,
+];
 
 /** The parameters of Thread: Start Run. */
-export const startFields: INodeProperties[] = [...sentFields, ...runCollections];
+export const startFields: INodeProperties[] = [...messageAndConversationFields, ...runCollections];
 
 /** The parameters of Thread: Decide. */
 export const decideFields = [
@@ -157,7 +161,7 @@ const runId = idField('runId', 'Run ID', 'The run, by the runId that Thread: Sta
 	required: true,
 });
 
-export const cancelFields: INodeProperties[] = [threadOfRunLocator, runId, runTuning];
+export const cancelFields: INodeProperties[] = [threadOfRunLocator, runId, runTuningField];
 
 /** The parameters of Thread: Get Run and of Thread: Wait for Run. */
 export const runByIdFields: INodeProperties[] = [

@@ -2,7 +2,7 @@ import { compact, find, isString, map, sumBy } from 'lodash';
 import { z } from 'zod';
 
 import type { Part } from '../../../threads/runEventSchemas';
-import { parseAnswer } from '../../../transport/answer';
+import { parseJsonText } from '../../../transport/answer';
 import { sanitize } from '../../../transport/sanitize';
 
 /** How a search was filtered. Of several searches, the first status here counts. `unknown`: no known status. */
@@ -61,7 +61,7 @@ export function filterReport(parts: Part[], hasValues: boolean): FilterReport | 
 function searchReport({ id, data }: Part): FilterReport | undefined {
 	if (!data) return undefined;
 	const output = data.output ?? data.data;
-	const answer = typeof output === 'string' ? parseAnswer(output) : output;
+	const answer = typeof output === 'string' ? parseJsonText(output) : output;
 	// On a thread, the ID of a workflow's knowledge step is the name of a field, which ends with `_channel`.
 	const isStep = data.type === 'knowledges' || id?.endsWith('_channel');
 	// Such a step may only list its passages, without `diagnostics`.

@@ -65,7 +65,7 @@ const deliveryOptions: INodeProperties[] = [
 	),
 ];
 
-const deadline = numberField(
+const deadlineField = numberField(
 	'deadlineMinutes',
 	'Deadline (Minutes)',
 	'How long to wait at most, also for hours: for a busy thread, for the run where it is waited for, and after a broken wait',
@@ -121,7 +121,7 @@ const whenGivenUp = choiceField(
 );
 
 /** The tool of an agent gets no files, so the field is hidden in tools. */
-export const attachments = textField(
+export const attachmentsField = textField(
 	'attachments',
 	'Attach Files',
 	'Binary fields to upload for the assistant. An expression may give a list: {{ Object.keys($binary) }} for all.',
@@ -175,18 +175,18 @@ const DEADLINE_OPERATIONS = [...SENDING_OPERATIONS, 'waitForRun'];
 const ANSWERING_OPERATIONS = [...ASK_AND_WAIT_OPERATIONS, 'getRun', 'waitForRun'];
 
 /** The options of the operations on runs. One shared field keeps the description of the node small. */
-export const runOptions: INodeProperties = optionsField([
+export const runOptionsField: INodeProperties = optionsField([
 	...shownFor(ANSWERING_OPERATIONS, answerOptions),
 	...shownFor(ASK_AND_WAIT_OPERATIONS, deliveryOptions),
-	...shownFor(DEADLINE_OPERATIONS, [deadline]),
+	...shownFor(DEADLINE_OPERATIONS, [deadlineField]),
 	...shownFor([...ASK_AND_WAIT_OPERATIONS, 'waitForRun'], [whenGivenUp]),
 	...shownFor(SENDING_OPERATIONS, [additionalFieldsJsonField]),
-	...shownFor(['run', 'start'], [attachments, filterValuesField, title]),
+	...shownFor(['run', 'start'], [attachmentsField, filterValuesField, title]),
 	...shownFor(['decide'], [changedArgumentsField]),
 ]);
 
 /** The collection of settings that few users need, for all operations on runs. */
-export const runTuning: INodeProperties = tuningField('Tuning', [
+export const runTuningField: INodeProperties = tuningField('Tuning', [
 	concurrency,
 	...shownFor(ASK_AND_WAIT_OPERATIONS, [inOneRequest]),
 	...shownFor(SENDING_OPERATIONS, [cancelSilent, whenBusy]),

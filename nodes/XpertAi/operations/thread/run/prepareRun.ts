@@ -18,8 +18,10 @@ import { clientWithDeadline } from './clients';
 import { resultError, uploadError } from './runErrors';
 import type { RunRequest } from './runRequest';
 
+type RouteSupport = Run['backgroundRoutes'];
+
 /** Whether the server lacks the routes for background runs. All items of a connection share this information. */
-const routeSupportOf = memoize<(send: Send) => Run['routes']>(() => ({ areMissing: false }));
+const routeSupportOf = memoize<(send: Send) => RouteSupport>(() => ({ areMissing: false }));
 routeSupportOf.cache = new WeakMap();
 
 /**
@@ -50,7 +52,7 @@ export async function prepareRun(request: RunRequest, turn: Turn): Promise<Run> 
 		...pick(options, 'whenGivenUp'),
 		...pick(tuning, ['whenBusy', 'inOneRequest']),
 		cancelSilentMs: tuning.cancelSilentMinutes * MINUTE_MS,
-		routes: routeSupportOf(item.connection.send),
+		backgroundRoutes: routeSupportOf(item.connection.send),
 		lockSupport: lockSupportOf(item.connection.account),
 	};
 	const fileContextIds = await uploadAttachments(request, run, files);

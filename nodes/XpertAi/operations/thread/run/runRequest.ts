@@ -12,7 +12,7 @@ import { readOutputFormat } from '../../../execution/outputs';
 import { isTool } from '../../../execution/n8nExecution';
 import { mergeAdditionalFields } from '../../../execution/requestBody';
 import { changedArguments, runBodies } from '../../../payloads/bodies';
-import { missingValueTextIn, missingValueIssue } from '../../../payloads/missingValues';
+import { missingValueOfWholeText, missingValueIssue } from '../../../payloads/missingValues';
 import { derivedId } from '../../../payloads/ids';
 import {
 	filterValuesIn,
@@ -23,7 +23,7 @@ import {
 } from '../../../runs/runBody';
 import { type Row, rowName, valuesOfRows } from '../../shared/rowValues';
 import { messageFields, decisionField } from './fields';
-import { runOptions, runSettingsSchema } from './options';
+import { runOptionsField, runSettingsSchema } from './options';
 import { chatSessionOf } from './chatTriggerSession';
 
 const threadSourceSchema = z.enum(['auto', 'new', 'key', 'existing']);
@@ -43,7 +43,7 @@ export type RunRequest = ReturnType<typeof readRunRequest>;
  */
 export function readRunRequest(item: Item, kind: RunKind, waits: boolean) {
 	const { options, tuning } = item.settings(runSettingsSchema);
-	const { key, threadId, conversationKind, noChatReason } = readPlace(item, kind);
+	const { key, threadId, conversationKind, noChatReason } = readConversationChoice(item, kind);
 	// If a conversation key is set, the thread ID below depends on the assistant, so additional fields must not change
 	// the assistant.
 	const body = runBodyOf(item, kind, key === undefined ? [] : ['assistant_id']);
@@ -67,7 +67,7 @@ export function readRunRequest(item: Item, kind: RunKind, waits: boolean) {
 }
 
 /** The conversation of a run, as the user chose it. */
-interface RunPlace {
+interface ConversationChoice {
 	conversationKind: Exclude<z.output<typeof threadSourceSchema>, 'auto'>;
 	/** The "Conversation Key", or the session of the chat. */
 	key?: string;
@@ -80,7 +80,7 @@ interface RunPlace {
  * Reads which conversation the run belongs to. A decision and a retry are about an existing thread. Without a chat session,
  * "Of This Chat" means a new conversation.
  */
-function readPlace(item: Item, kind: RunKind): RunPlace {
+function readConversationChoice(item: Item, kind: RunKind): ConversationChoice {
 	const chosen = kind === 'message' ? item.setting('threadSource', threadSourceSchema) : 'existing';
 	if (chosen === 'existing')
 		return { conversationKind: chosen, threadId: item.filledText('threadId') };
@@ -114,7 +114,7 @@ const FIELD_BY_PATH = {
  * @throws NodeOperationError if a parameter is invalid
  */
 export function runBodyOf(item: Item, kind: RunKind, reserved: string[] = []): RunBody {
-	const { fields, schema, bodyOf } = BODIES[kind];
+	const { fields, schema, bodyOf } = BODY_BUILDERS[kind];
 	const { options, ...parameters } = item.values(fields);
 	const optionValues = options as FieldValues | undefined;
 	const { body, reserved: reservedOfKind } = bodyOf(item, { ...optionValues, ...parameters });
@@ -167,10 +167,10 @@ const retryBody = () => ({
 const { message, decision, retry } = runBodies;
 
 /** How to build the body of each kind of run. */
-const BODIES = {
-	message: { fields: [...messageFields, runOptions], bodyOf: messageBody, schema: message },
-	decision: { fields: [decisionField, runOptions], bodyOf: decisionBody, schema: decision },
-	retry: { fields: [runOptions], bodyOf: retryBody, schema: retry },
+const BODY_BUILDERS = {
+	message: { fields: [...messageFields, runOptionsField], bodyOf: messageBody, schema: message },
+	decision: { fields: [decisionField, runOptionsField], bodyOf: decisionBody, schema: decision },
+	retry: { fields: [runOptionsField], bodyOf: retryBody, schema: retry },
 };
 
 /** Normalizes a decision. Ignores case, and accepts the answers in `DECISION_BY_ANSWER`. */
@@ -244,7 +244,7 @@ const keysThatMayBeEmpty = (rows: Row[]) =>
 
 /** Whether a value is a text that stands for a missing value, such as `undefined`. */
 const isMissingValueText = (value: unknown) =>
-	typeof value === 'string' && missingValueTextIn(value.trim()) !== undefined;
+	typeof value === 'string' && missingValueOfWholeText(value.trim()) !== undefined;
 
 /* With an empty value, some filters match everything. Recorded in `test/recordings/knowledge-filter-5.json`. */
 const EMPTY_ADVICE =

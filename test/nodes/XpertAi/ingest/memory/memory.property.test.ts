@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { SourceMemory } from 'nodes/XpertAi/ingest/memory';
 import { SIZES } from 'nodes/XpertAi/ingest/memory/notes';
-import { anyAnswer } from 'nodes/XpertAi/transport/answer';
+import { anySuccessfulAnswer } from 'nodes/XpertAi/transport/answer';
 import { PROPERTY_RUNS } from 'test/support/propertyRuns';
 
 import { journaledBatch } from '../support/journaledBatch';
@@ -138,7 +138,7 @@ class Working {
 			method: 'POST',
 			path: '/bulk',
 			body,
-			schema: anyAnswer,
+			schema: anySuccessfulAnswer,
 		});
 		if (ok) memory.known.remove(id);
 	}

@@ -3,7 +3,11 @@ import { JOURNAL_BYTES, SourceMemory } from 'nodes/XpertAi/ingest/memory';
 import { unpackId } from 'nodes/XpertAi/ingest/memory/fingerprints';
 import { type MemoryRoutes, SIZES } from 'nodes/XpertAi/ingest/memory/notes';
 import { derivedId } from 'nodes/XpertAi/payloads/ids';
-import { answerIssue, type AnswerSchema, anyAnswer } from 'nodes/XpertAi/transport/answer';
+import {
+	answerIssue,
+	type AnswerSchema,
+	anySuccessfulAnswer,
+} from 'nodes/XpertAi/transport/answer';
 import type { Outcome } from 'nodes/XpertAi/transport/request';
 import type { ZodError } from 'zod';
 
@@ -41,7 +45,9 @@ async function send(
 	const notes = JSON.parse(`[${around.before},${around.after}]`) as Array<{ id: string }>;
 	expect(around.ids).toEqual(notes.map(({ id }) => id));
 	const arrive = async () =>
-		await server.routes().send({ method: 'POST', path: '/bulk', body, schema: anyAnswer });
+		await server
+			.routes()
+			.send({ method: 'POST', path: '/bulk', body, schema: anySuccessfulAnswer });
 	if (arrives) await arrive();
 	around.onEnded(end === 'done', late || end === 'unclear');
 	if (end === 'done')

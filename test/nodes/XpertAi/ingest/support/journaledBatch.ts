@@ -1,6 +1,6 @@
 import type { JournalRows, SourceMemory } from '../../../../../nodes/XpertAi/ingest/memory';
 import type { MemoryRoutes } from '../../../../../nodes/XpertAi/ingest/memory/notes';
-import { anyAnswer } from '../../../../../nodes/XpertAi/transport/answer';
+import { anySuccessfulAnswer } from '../../../../../nodes/XpertAi/transport/answer';
 import type { Outcome } from '../../../../../nodes/XpertAi/transport/request';
 
 /** A batch that may be sent, any number of times, and what is to be told how that ended. */
@@ -32,7 +32,7 @@ export async function journaledBatch(
 				method: 'POST',
 				path: '/bulk',
 				body,
-				schema: anyAnswer,
+				schema: anySuccessfulAnswer,
 			}),
 		ended: around.onEnded,
 	};

@@ -12,7 +12,7 @@ import type { Item } from '../../../../execution/item';
 import type { DocumentRecord } from '../../../../payloads/document';
 import { isHtml } from '../../../../transport/answer';
 import { type FileContent, otherContent, textContent } from './fileContent';
-import { detectFormat, fileType, type FileType } from './fileType';
+import { detectFormat, fileFormatOf, type FileFormat } from './fileFormat';
 import type { InputDocument } from './inputDocument';
 import { readyRecord } from './readyRecord';
 
@@ -22,10 +22,14 @@ type NamedRecord = DocumentRecord & { name: string };
 export function textDocument(item: Item, given: NamedRecord, text: string): InputDocument {
 	// Plain text is valid Markdown.
 	const extension = isHtml(text) ? 'html' : 'md';
-	const named = fileType(given.name, given.mimeType ?? DOCUMENT_MIME_TYPES[extension], given.type);
+	const named = fileFormatOf(
+		given.name,
+		given.mimeType ?? DOCUMENT_MIME_TYPES[extension],
+		given.type,
+	);
 	// A text with a name such as `report.pdf` gets a second extension. Servers would otherwise expect a PDF.
 	const isOtherType = named.extension !== undefined && !named.isText;
-	const format = isOtherType ? fileType(`${given.name}.${extension}`) : named;
+	const format = isOtherType ? fileFormatOf(`${given.name}.${extension}`) : named;
 	const clean = text.replaceAll(NUL, '');
 	// Encodes the text only when it is hashed or uploaded, to save memory.
 	const read = async () => ({ content: Buffer.from(clean), hadNul: clean !== text, format });
@@ -34,7 +38,7 @@ export function textDocument(item: Item, given: NamedRecord, text: string): Inpu
 
 /** Makes a document from a binary field. Text is converted to UTF-8, the only encoding that servers read. */
 export function binaryDocument(item: Item, given: NamedRecord, field: BinaryField): InputDocument {
-	const named = fileType(given.name, given.mimeType ?? field.binary.mimeType, given.type);
+	const named = fileFormatOf(given.name, given.mimeType ?? field.binary.mimeType, given.type);
 	let reading: ReturnType<typeof readBinary> | undefined;
 	// A run may call this twice: for the hash, and for the upload. The second call gets the same result. Content that was
 	// not kept is read again while it is uploaded.
@@ -53,9 +57,9 @@ async function readBinary(
 	item: Item,
 	given: NamedRecord,
 	field: BinaryField,
-	named: FileType,
+	named: FileFormat,
 	hasher?: Hash,
-): Promise<FileContent & { format: FileType }> {
+): Promise<FileContent & { format: FileFormat }> {
 	return await openWithHead(item, field, async (head, pieces) => {
 		const detected = detectFormat(head, named, field);
 		if (detected.isOldOffice && !given.type) throwFileIssue(item, field, OLD_OFFICE);
@@ -74,10 +78,10 @@ async function readBinary(
 }
 
 /** The type of a file by its content, if the user entered neither a type nor a MIME type. */
-function typeByContent(given: NamedRecord, named: FileType, detected?: string): FileType {
+function typeByContent(given: NamedRecord, named: FileFormat, detected?: string): FileFormat {
 	const isByHand = given.type ?? given.mimeType;
 	if (isByHand || detected === undefined || detected === named.extension) return named;
-	return fileType(`${given.name}.${detected}`);
+	return fileFormatOf(`${given.name}.${detected}`);
 }
 
 const OLD_OFFICE =
@@ -94,10 +98,10 @@ const NO_WORKBOOK = 'is no .xlsx workbook inside: nothing could be found. Save i
 function fileDocument(
 	item: Item,
 	given: DocumentRecord,
-	named: FileType,
-	read: (hasher?: Hash) => Promise<FileContent & { format: FileType }>,
+	named: FileFormat,
+	read: (hasher?: Hash) => Promise<FileContent & { format: FileFormat }>,
 ): InputDocument {
-	const readyFor = ({ name, type, mimeType, isTable }: FileType) =>
+	const readyFor = ({ name, type, mimeType, isTable }: FileFormat) =>
 		readyRecord(item, {
 			...given,
 			name,

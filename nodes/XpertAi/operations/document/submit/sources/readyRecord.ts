@@ -3,16 +3,16 @@ import { isEmpty, isNil, mapValues, omitBy } from 'lodash';
 import { fieldLabel, type FieldNaming } from '../../../../execution/issueText';
 import type { Item } from '../../../../execution/item';
 import { withSortedKeys } from '../../../../payloads/json';
-import { utcText } from '../../../../payloads/dates';
+import { dateAsUtcText } from '../../../../payloads/dates';
 import type { DocumentRecord } from '../../../../payloads/document';
 import { RECORD_FIELD_NAMING } from './documentSettings';
 import type { InputDocument } from './inputDocument';
 
 /** Servers store an empty document for a record with none of these fields. */
-const CONTENT = ['name', 'fileUrl', 'filePath', 'storageFileId', 'pages', 'chunks'];
+const CONTENT_FIELDS = ['name', 'fileUrl', 'filePath', 'storageFileId', 'pages', 'chunks'];
 
 export const isWithoutContent = (record: DocumentRecord) =>
-	CONTENT.every((name) => isEmpty(record[name]));
+	CONTENT_FIELDS.every((name) => isEmpty(record[name]));
 
 /** Default chunk size and overlap of servers. */
 const CHUNK_SIZE = 1000;
@@ -63,8 +63,8 @@ function checkChunkSizes(
 /** Converts dates in the metadata to UTC, so that filters can compare them. */
 function withUtcDates(record: DocumentRecord): DocumentRecord {
 	const { metadata } = record;
-	const hasDate = Object.values(metadata ?? {}).some((value) => utcText(value) !== value);
-	return hasDate ? { ...record, metadata: mapValues(metadata, utcText) } : record;
+	const hasDate = Object.values(metadata ?? {}).some((value) => dateAsUtcText(value) !== value);
+	return hasDate ? { ...record, metadata: mapValues(metadata, dateAsUtcText) } : record;
 }
 
 /**

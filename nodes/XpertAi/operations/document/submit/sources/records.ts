@@ -1,4 +1,5 @@
 import { omit } from 'lodash';
+
 import type { ItemError } from '../../../../execution/apiError';
 import { chosenBinaryField, type BinaryField } from '../../../../execution/binary';
 import { textChunks } from '../../../../execution/fileText';
@@ -26,7 +27,7 @@ export async function* readRecords(item: Item): AsyncGenerator<Array<InputDocume
 			({ key } = found);
 			return path === undefined
 				? jsonDocument(item, found, { parameter })
-				: withText(item, found, path, parameter, field);
+				: documentWithTextFile(item, found, path, parameter, field);
 		} catch (caught) {
 			const error = item.asError(caught);
 			const correction =
@@ -45,7 +46,7 @@ export async function* readRecords(item: Item): AsyncGenerator<Array<InputDocume
  *
  * @param position the place of the record, e.g. `Line 3 of the file`
  */
-function withText(
+function documentWithTextFile(
 	item: Item,
 	found: InputDocument,
 	path: string,

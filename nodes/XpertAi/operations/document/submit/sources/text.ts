@@ -11,13 +11,13 @@ import type { InputDocument } from './inputDocument';
 
 export const NAME_PARAMETER = 'name';
 
-const FILES_MEANT =
+const EMPTY_TEXT_ISSUE =
 	'must not be empty. Correct its expression or, if the file of the item is meant, set "Documents From" to Files';
 
 export function readText(item: Item): InputDocument {
 	// `attempt` passes over an expression that fails: `filledText` below tells what is wrong with it.
 	if (!isEmpty(item.input.binary) && isNothing(attempt(() => item.resolve('text', ''))))
-		item.throwFieldIssue('text', FILES_MEANT);
+		item.throwFieldIssue('text', EMPTY_TEXT_ISSUE);
 	const text = item.filledText('text');
 	const { record, ...metadataFacts } = readDocumentSettings(item);
 	const name = nameOfText(item);

@@ -65,20 +65,25 @@ function runOf({
 	const read = (name = 'a', more: DocumentRecord = {}) => {
 		const record = { id: ID, name, ...more };
 		const report: DocumentReport = { item, name, id: ID, key: KEY };
-		run.add({ outcome: 'read', report });
+		run.recordFact({ outcome: 'read', report });
 		const document = { record, ...serialize(record), id: ID, key: KEY, report };
 		return { document, batch: 2, attempts: 3 };
 	};
 	const stored = (place = read()) => {
-		run.add({ ...place, outcome: 'stored', status: 201, record: place.document.record });
+		run.recordFact({ ...place, outcome: 'stored', status: 201, record: place.document.record });
 		return place.document;
 	};
 	const failed = (outcome: 'rejected' | 'unknown' = 'rejected', place = read()) => {
 		const facts = { kind: 'status', status: 422, reason: 'no.', requestId: 'r-1' } as const;
-		run.add({ ...place, outcome, failure: failure(facts) });
+		run.recordFact({ ...place, outcome, failure: failure(facts) });
 	};
 	const processed = (end: LastProcessingState, document?: ReturnType<typeof stored>) =>
-		run.add({ outcome: 'processed', id: ID, lastProcessingState: end, report: document?.report });
+		run.recordFact({
+			outcome: 'processed',
+			id: ID,
+			lastProcessingState: end,
+			report: document?.report,
+		});
 	const outputs = () => outputItems(run, 1.2345);
 	const items = () => outputs().map(({ json }) => json);
 	const hints = () => hintsOf(run);
@@ -92,7 +97,7 @@ describe('the item of a document', () => {
 	it('begins with what a user looks for', () => {
 		const { run, read, stored, items } = runOf();
 		stored();
-		run.add({ ...read('b'), outcome: 'unchanged' });
+		run.recordFact({ ...read('b'), outcome: 'unchanged' });
 		const sent = { key: KEY, id: ID, status: 201, attempts: 3, batch: 2 };
 		expect(items().map((json) => JSON.stringify(json))).toEqual([
 			JSON.stringify({ name: 'a', outcome: 'stored', processing: 'none', ...sent }),
@@ -139,7 +144,7 @@ describe('of two documents that come with one key', () => {
 		const { run, tally, read, stored, processed, items } = runOf();
 		const earlier = read('earlier');
 		if (when === 'before') stored(earlier);
-		run.add({ outcome: 'replaced', report: earlier.document.report });
+		run.recordFact({ outcome: 'replaced', report: earlier.document.report });
 		if (when === 'after') stored(earlier);
 		processed({ state: 'finish' }, stored(read('later')));
 		expect(items()).toMatchObject([
@@ -152,9 +157,10 @@ describe('of two documents that come with one key', () => {
 	it('the earlier counts as replaced also where it was found, or an earlier run had stored it', () => {
 		const { run, tally, read, stored, processed } = runOf();
 		const [unchanged, found] = [read(), stored()];
-		run.add({ ...unchanged, outcome: 'unchanged' });
+		run.recordFact({ ...unchanged, outcome: 'unchanged' });
 		processed({ state: 'finish' }, found);
-		for (const { report } of [unchanged.document, found]) run.add({ outcome: 'replaced', report });
+		for (const { report } of [unchanged.document, found])
+			run.recordFact({ outcome: 'replaced', report });
 		expect(tally.counts).toMatchObject({ replaced: 2, unchanged: 0, found: 0, stored: 0 });
 	});
 
@@ -164,7 +170,8 @@ describe('of two documents that come with one key', () => {
 		['the first three of four', ['a', 'b', 'c', 'd'], '4 documents … replaces them: a, b, c'],
 	])('a hint names %s', (_, names, hint) => {
 		const { run, read, hints } = runOf();
-		for (const name of names) run.add({ outcome: 'replaced', report: read(name).document.report });
+		for (const name of names)
+			run.recordFact({ outcome: 'replaced', report: read(name).document.report });
 		expect(hints()[1]).toBe(hint.replace('…', 'have the key or ID of a later one, which'));
 	});
 
@@ -173,17 +180,17 @@ describe('of two documents that come with one key', () => {
 		['the ID', {}, ID],
 	])('a hint has %s of one without a name', (_, known, words) => {
 		const { run, item, hints } = runOf();
-		run.add({ outcome: 'replaced', report: { item, id: ID, ...known } });
+		run.recordFact({ outcome: 'replaced', report: { item, id: ID, ...known } });
 		expect(hints()[1]).toMatch(new RegExp(`: ${words}$`));
 	});
 
 	it('the earlier stays what it is where it was not stored, and so does a later one', () => {
 		const { run, tally, read, stored, failed, processed, items } = runOf();
 		const refused = read();
-		run.add({ outcome: 'replaced', report: refused.document.report });
+		run.recordFact({ outcome: 'replaced', report: refused.document.report });
 		failed('rejected', refused);
 		const earlier = stored();
-		run.add({ outcome: 'replaced', report: earlier.report });
+		run.recordFact({ outcome: 'replaced', report: earlier.report });
 		const later = read();
 		failed('rejected', later);
 		processed({ state: 'finish' }, later.document);
@@ -219,12 +226,12 @@ describe('the summary of a run', () => {
 		repeat(4, stored);
 		repeat(2, failed);
 		repeat(3, () => failed('unknown'));
-		repeat(5, () => run.add({ ...read(), outcome: 'unchanged' }));
-		repeat(6, () => run.add({ document: read().document, outcome: 'notSent' }));
+		repeat(5, () => run.recordFact({ ...read(), outcome: 'unchanged' }));
+		repeat(6, () => run.recordFact({ document: read().document, outcome: 'notSent' }));
 		run.addFailedItem(item, new Error('Line 3 of the file is not valid JSON'));
 		processed({ state: 'finish' });
-		run.add({ outcome: 'replaced', report: stored().report });
-		run.add({ outcome: 'disabled', id: 'id-2' });
+		run.recordFact({ outcome: 'replaced', report: stored().report });
+		run.recordFact({ outcome: 'disabled', id: 'id-2' });
 		expect(tally.counts).toEqual({
 			documents: 22,
 			found: 1,
@@ -237,11 +244,11 @@ describe('the summary of a run', () => {
 			notSent: 6,
 		});
 		const requests = { attempts: 4, batches: 1, retries: 3 };
-		run.add({ outcome: 'sent', counts: requests });
+		run.recordFact({ outcome: 'sent', counts: requests });
 		expect(hints()[0]).toBe(
 			'Documents: 1 can be found, 3 stored, 5 unchanged and not sent, 1 replaced by a later one, 1 disabled, 3 rejected, 3 unknown, 6 not sent (1 batch, 3 requests tried again).',
 		);
-		run.add({ outcome: 'sent', counts: requests });
+		run.recordFact({ outcome: 'sent', counts: requests });
 		expect(tally.requests).toEqual({ attempts: 8, batches: 2, retries: 6 });
 		expect(items()).toEqual([expect.objectContaining({ documents: 22, seconds: 1.235 })]);
 		expect(inSummary().hints()).toEqual(['Documents: none.']);
@@ -305,7 +312,7 @@ describe('the line in the log', () => {
 	])('of %s tells how many are compared, without those that are gone', (_, of) => {
 		const { run, item } = runOf(of);
 		for (const plan of ['new', 'unchanged', 'gone'] as const)
-			run.add({ outcome: 'planned', plan, id: ID });
+			run.recordFact({ outcome: 'planned', plan, id: ID });
 		expect(item.progress?.(0)).toBe('2 of 5 compared');
 	});
 });
@@ -316,7 +323,7 @@ describe('the error with Stop', () => {
 		stored();
 		failed();
 		failed('unknown', read('b'));
-		for (const { document } of [read(), read()]) run.add({ document, outcome: 'notSent' });
+		for (const { document } of [read(), read()]) run.recordFact({ document, outcome: 'notSent' });
 		run.itemsNotRead = 2;
 		const error = stopped();
 		expect(error.message).toBe(
@@ -334,7 +341,7 @@ describe('the error with Stop', () => {
 		expect(stopped().description).not.toContain('Reasons');
 		for (const reason of ['b', 'c', 'd']) {
 			const facts = { kind: 'status', status: 400, reason } as const;
-			run.add({ ...read(), outcome: 'rejected', failure: failure(facts) });
+			run.recordFact({ ...read(), outcome: 'rejected', failure: failure(facts) });
 		}
 		expect(stopped().description).toContain(
 			'Reasons: The server answered 422: no.; The server answered 400: b; The server answered 400: c. ',

@@ -6,7 +6,7 @@ import { filterReport } from 'nodes/XpertAi/operations/thread/run/filterReport';
 import type { RunOptions } from 'nodes/XpertAi/operations/thread/run/options';
 import type { Completed } from 'nodes/XpertAi/runs/result';
 import type { CitationStyle } from 'nodes/XpertAi/threads/citations';
-import { eventsFromThread, RunEvents } from 'nodes/XpertAi/threads/runEvents';
+import { transcriptFromThread, RunTranscript } from 'nodes/XpertAi/threads/runTranscript';
 import type { Part } from 'nodes/XpertAi/threads/runEventSchemas';
 import { afterLastUserMessage, lastReply, messagesOf } from 'nodes/XpertAi/threads/thread';
 import { EventReader } from 'nodes/XpertAi/transport/eventStream';
@@ -23,7 +23,7 @@ const messages = afterLastUserMessage(messagesOf(thread));
 function outputIn(
 	citations: CitationStyle,
 	output = lastReply(messages)?.output ?? '',
-	parts = eventsFromThread(undefined, messages).parts,
+	parts = transcriptFromThread(undefined, messages).parts,
 ): string {
 	const options: RunOptions = {
 		citations,
@@ -52,7 +52,7 @@ function openChat(style: CitationStyle) {
 		sendChunk: (type: string, _index: number, content?: unknown) =>
 			void chunks.push(content === undefined ? [type] : [type, content]),
 	};
-	const chat = Chat.of(itemOf({}, { methods }), style);
+	const chat = Chat.begin(itemOf({}, { methods }), style);
 	if (!chat) throw new Error('there is no chat');
 	return { chat, chunks, shown: () => chunks.map(([, content = '']) => content).join('') };
 }
@@ -68,7 +68,7 @@ describe('a chat that hears a stream', () => {
 		fc.assert(
 			fc.property(style, breaks, (citations, lengths) => {
 				const { chat, shown, chunks } = openChat(citations);
-				const told = new RunEvents('', chat);
+				const told = new RunTranscript('', chat);
 				const join = (after: string | undefined, length?: number) => {
 					const events = new EventReader().push(streamAfter(STREAM, after).subarray(0, length));
 					for (const event of 'flaw' in events ? [] : events) told.addEvent(event);
@@ -76,7 +76,7 @@ describe('a chat that hears a stream', () => {
 				for (const [length, anew] of lengths) join(anew ? undefined : told.lastId, length);
 				join(told.lastId);
 				const output = outputIn(citations);
-				chat.complete(output);
+				chat.showRemaining(output);
 				chat.end();
 				expect(shown()).toBe(`Let me look that up. \n\n${output}`);
 				expect(chunks.map(([type]) => type).join(' ')).toMatch(/^begin (item )+end$/);
@@ -96,12 +96,12 @@ describe('a chat that hears a stream', () => {
 		const { chat, shown } = openChat('numbers');
 		const cite = (chunkId: string) =>
 			`[⟦1⟧](xpert://knowledgebase/chunk?documentId=of-${chunkId}&chunkId=${chunkId})`;
-		const told = new RunEvents('');
+		const told = new RunTranscript('');
 		told.addPart({ type: 'text', id: 'before', text: `Stripes ${cite('a')}.` });
 		told.prepareForNextAnswer(chat);
 		told.addPart({ type: 'text', id: 'after', text: `Water ${cite('b')}, stripes ${cite('a')}.` });
 		const output = outputIn('numbers', told.output, told.parts);
-		chat.complete(output);
+		chat.showRemaining(output);
 		expect(output).toMatch(/^Water \[2\], stripes \[1\]\./);
 		expect(shown()).toBe(output);
 	});
@@ -109,13 +109,13 @@ describe('a chat that hears a stream', () => {
 	it('shows the output below what it has shown, where that is not its beginning', () => {
 		const { chat, shown } = openChat('numbers');
 		chat.onText('Half an answer [', true);
-		chat.complete('Another answer');
+		chat.showRemaining('Another answer');
 		expect(shown()).toBe('Half an answer [\n\nAnother answer');
 	});
 
 	it('has as much to show where nothing of the stream came', () => {
 		const { chat, chunks } = openChat('numbers');
-		chat.complete(outputIn('numbers'));
+		chat.showRemaining(outputIn('numbers'));
 		chat.end();
 		expect(chunks).toEqual([['begin'], ['item', outputIn('numbers')], ['end']]);
 	});
@@ -137,11 +137,11 @@ const [TOOL, STEP] = ['tool', 'step'].map(
 const exchangesOf = (sequence: string) => sequences('filters-retry').get(sequence) ?? [];
 
 /** What the streams of a sequence tell, in their order. */
-function streamsOf(sequence: string): RunEvents[] {
+function streamsOf(sequence: string): RunTranscript[] {
 	const streams = exchangesOf(sequence).filter(({ request }) => request.path.endsWith('/stream'));
 	return streams.map(({ request, response }) => {
 		const [, runId = ''] = /runs\/([^/]+)/.exec(request.path) ?? [];
-		const events = new RunEvents(runId);
+		const events = new RunTranscript(runId);
 		for (const { id, data } of whole('events' in response ? (response.events ?? []) : []))
 			events.addEvent({ id, name: undefined, data: JSON.stringify(data) } as never);
 		return events;
@@ -149,10 +149,10 @@ function streamsOf(sequence: string): RunEvents[] {
 }
 
 /** What the messages of a sequence tell, in their order. */
-function messageEventsOf(sequence: string): RunEvents[] {
+function messageEventsOf(sequence: string): RunTranscript[] {
 	const searches = exchangesOf(sequence).filter(({ request }) => /messages/.test(request.path));
 	return searches.map(({ response }) => {
-		const events = new RunEvents(String(get(response, 'body.items.0.executionId')));
+		const events = new RunTranscript(String(get(response, 'body.items.0.executionId')));
 		events.addContent(whole(get(response, 'body.items.0.content') as unknown));
 		return events;
 	});

@@ -3,7 +3,10 @@ import { NodeHelpers, traverseNodeParameters } from 'n8n-workflow';
 import type { FromAIArgument, INode, INodeParameters } from 'n8n-workflow';
 
 import { XpertAi } from 'nodes/XpertAi/XpertAi.node';
-import { executeById, type OperationById } from 'nodes/XpertAi/operations/thread/run/executeById';
+import {
+	executeRunIdOperation,
+	type RunIdOperation,
+} from 'nodes/XpertAi/operations/thread/run/executeRunIdOperation';
 import {
 	runInThreadQueues,
 	type ThreadWork,
@@ -14,6 +17,7 @@ import { type Turn, enqueueTurn, waitForTurn } from 'nodes/XpertAi/runs/turns';
 import { itemOf, unconnected } from 'test/nodes/support/context';
 import { no, parsing, success } from 'test/nodes/support/send';
 import { virtualTime } from 'test/nodes/support/virtualTime';
+
 import { failure, listed, mine } from '../../../threads/support/answering';
 
 const RUN_ID = 'd0000000-0000-4000-8000-000000000001';
@@ -28,7 +32,7 @@ const RECORD = {
 };
 
 /** What an operation says of a run that has ended, where the first request to a path is answered otherwise. */
-async function said(operation: OperationById, failingPath: string, failing: object) {
+async function said(operation: RunIdOperation, failingPath: string, failing: object) {
 	let isFirst = true;
 	const send = parsing(({ path, stream }) => {
 		if (isFirst && path.endsWith(failingPath)) {
@@ -57,7 +61,7 @@ async function said(operation: OperationById, failingPath: string, failing: obje
 			},
 		},
 	);
-	return await executeById({ context: item.context, items: [item] }, operation);
+	return await executeRunIdOperation({ context: item.context, items: [item] }, operation);
 }
 
 const ANSWERED = [{ json: { output: 'Said', status: 'completed' } }];

@@ -7,9 +7,9 @@ import { Item } from 'nodes/XpertAi/execution/item';
 import {
 	decideFields,
 	retryRunFields,
-	runFields,
+	askAndWaitFields,
 } from 'nodes/XpertAi/operations/thread/run/fields';
-import { attachments } from 'nodes/XpertAi/operations/thread/run/options';
+import { attachmentsField } from 'nodes/XpertAi/operations/thread/run/options';
 import { readRunRequest, runBodyOf } from 'nodes/XpertAi/operations/thread/run/runRequest';
 import { derivedId } from 'nodes/XpertAi/payloads/ids';
 import type { RunKind } from 'nodes/XpertAi/runs/runBody';
@@ -20,7 +20,7 @@ import { thrownBy } from 'test/nodes/support/thrown';
 const ASSISTANT = {
 	assistantId: { __rl: true, mode: 'list', value: 'd0000000-0000-4000-8000-000000000001' },
 };
-const FIELDS = { message: runFields, decision: decideFields, retry: retryRunFields };
+const FIELDS = { message: askAndWaitFields, decision: decideFields, retry: retryRunFields };
 const body = (parameters: Record<string, unknown>, kind: RunKind = 'message') =>
 	runBodyOf(itemOf({ ...ASSISTANT, ...parameters }, { fields: FIELDS[kind], index: 3 }), kind);
 const refusal = (parameters: Record<string, unknown>, kind?: RunKind) =>
@@ -186,7 +186,7 @@ function itemWith(
 		getNodeParameter: getNodeParameter as IExecuteFunctions['getNodeParameter'],
 		getInputData: () => [{ json: {} }, { json: {}, binary }],
 	});
-	return new Item(context, 1, runFields, unconnected);
+	return new Item(context, 1, askAndWaitFields, unconnected);
 }
 
 const requestOf = (...given: Parameters<typeof itemWith>) =>
@@ -268,7 +268,7 @@ describe('the files to attach', () => {
 
 describe('the parameter that names them', () => {
 	const shownIn = (name: string) =>
-		NodeHelpers.displayParameter({}, attachments, node, { ...description, name });
+		NodeHelpers.displayParameter({}, attachmentsField, node, { ...description, name });
 
 	it('is not shown to an agent, whose calls have no files', () => {
 		expect(shownIn('xpertAi')).toBe(true);

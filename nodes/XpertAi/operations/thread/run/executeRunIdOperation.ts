@@ -16,14 +16,17 @@ import { clientWithDeadline, clientWithTimeout, runProgress } from './clients';
 import { resultError } from './runErrors';
 import { runHints } from './runHints';
 
-export type OperationById = 'getRun' | 'waitForRun' | 'cancelRun';
+export type RunIdOperation = 'getRun' | 'waitForRun' | 'cancelRun';
 
 /**
  * Executes Thread: Get Run, Wait for Run and Cancel Run, for several items at once.
  *
  * @throws the NodeApiError or NodeOperationError of the first failed item, if On Error is "Stop Workflow"
  */
-export async function executeById({ context, items }: Execution, operation: OperationById) {
+export async function executeRunIdOperation(
+	{ context, items }: Execution,
+	operation: RunIdOperation,
+) {
 	const work = async (item: Item) => {
 		// Throws if the option is invalid for this item.
 		concurrencyOf([item], CONCURRENCY_PATH);

@@ -26,7 +26,7 @@ export interface DetectedFormat {
  */
 export function detectFormat(
 	head: Buffer,
-	named: FileType,
+	named: FileFormat,
 	{ binary: { fileName = '', mimeType } }: BinaryField,
 ): DetectedFormat {
 	const bytes = head.toString('latin1');
@@ -39,7 +39,7 @@ export function detectFormat(
 	// All `ZIP_FORMATS` begin as a ZIP file, so the name or the MIME type must tell which one it is.
 	if (bytes.startsWith('PK')) {
 		const newExtension = oldExtension && `${oldExtension.toLowerCase()}x`;
-		const likely = compact([named.extension, fileType('', mimeType).extension, newExtension]);
+		const likely = compact([named.extension, fileFormatOf('', mimeType).extension, newExtension]);
 		return { extension: likely.find((one) => ZIP_FORMATS.includes(one)) };
 	}
 	// A text that is named like an old Office file, e.g. an HTML page called `report.xls`.
@@ -53,7 +53,7 @@ export function detectFormat(
  */
 const TABLE_TYPES = ['csv', 'tsv', 'xlsx'];
 
-export type FileType = ReturnType<typeof fileType>;
+export type FileFormat = ReturnType<typeof fileFormatOf>;
 
 /**
  * Determines the name and the format of a file. The extension in `name` comes first, then `given`, then the MIME type.
@@ -61,7 +61,7 @@ export type FileType = ReturnType<typeof fileType>;
  * @param statedType a MIME type; parameters such as `charset` are ignored
  * @param given the file extension that the user entered as type
  */
-export function fileType(name: string, statedType = '', given?: string | null) {
+export function fileFormatOf(name: string, statedType = '', given?: string | null) {
 	const essence = (statedType.split(';')[0] ?? '').trim().toLowerCase();
 	const ownExtension = documentExtension(name);
 	// If `given` is unset, the text is `.undefined` or `.null`. Neither is a known extension, so the MIME type decides.

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { eventsFromThread, RunEvents } from 'nodes/XpertAi/threads/runEvents';
+import { transcriptFromThread, RunTranscript } from 'nodes/XpertAi/threads/runTranscript';
 import { stepsOf } from 'nodes/XpertAi/operations/thread/run/answerOutput';
 import { sourcesOf } from 'nodes/XpertAi/threads/sources';
 import { messagesOf } from 'nodes/XpertAi/threads/thread';
@@ -17,14 +17,14 @@ import {
 /** What a chat shows of a stream. */
 function listening() {
 	const heard: string[] = [];
-	const events = new RunEvents('', {
+	const events = new RunTranscript('', {
 		onText: (piece, isNew) => heard.push(isNew ? `|${piece}` : piece),
 		onToolResult: () => undefined,
 	});
 	return { events, heard };
 }
 
-function hear(events: RunEvents, bytes: Uint8Array, reader = new EventReader()) {
+function hear(events: RunTranscript, bytes: Uint8Array, reader = new EventReader()) {
 	for (const event of reader.push(bytes)) events.addEvent(event);
 	return reader.issue;
 }
@@ -82,7 +82,10 @@ describe('what a stream of events says', () => {
 
 	it('is one text for each call of the model, cut where something else comes or is decided', () => {
 		const heard: unknown[] = [];
-		const events = new RunEvents('', { onText: () => 0, onToolResult: (one) => heard.push(one) });
+		const events = new RunTranscript('', {
+			onText: () => 0,
+			onToolResult: (one) => heard.push(one),
+		});
 		const say = (id: string, text: string) => events.addPart({ type: 'text', id, text });
 		const call = (data: object) => events.addPart({ type: 'component', id: 'c', data });
 		for (const text of ['See [1](xpert://know', 'ledge)']) say('a', text);
@@ -195,8 +198,8 @@ describe('what a stream of events says', () => {
 /** A recorded run: its stream, its message, and what its conversation and thread say. */
 interface Recorded {
 	sequence: string;
-	events: RunEvents;
-	message: RunEvents;
+	events: RunTranscript;
+	message: RunTranscript;
 	conversation: { status?: string; error?: string };
 	thread: unknown;
 }
@@ -223,7 +226,7 @@ function recordedRuns(name: Sequence): Recorded[] {
 		const isAlone = streams.filter((one) => one.sequence === sequence).length === 1;
 		const [said] = found?.body?.items ?? [];
 		if (!said || !isAlone) return [];
-		const [events, message] = [new RunEvents(runId), new RunEvents(runId)];
+		const [events, message] = [new RunTranscript(runId), new RunTranscript(runId)];
 		for (const { id, event, data } of (response as { events: Array<Record<string, unknown>> })
 			.events)
 			events.addEvent({ id: String(id), name: event as string, data: JSON.stringify(data) });
@@ -248,10 +251,10 @@ describe('one reader: a recorded run', () => {
 		(_, { events, message }) => {
 			expect(message.output).toBe(events.output);
 			expect(message.answerId).toBe(events.answerId);
-			const sources = (parts: RunEvents['parts']) => sourcesOf(parts).list(new Set());
+			const sources = (parts: RunTranscript['parts']) => sourcesOf(parts).list(new Set());
 			expect(sources(message.parts)).toEqual(sources(events.parts));
 			// What a helper was asked, only the stream says.
-			const observed = (parts: RunEvents['parts']) =>
+			const observed = (parts: RunTranscript['parts']) =>
 				stepsOf(parts).map(({ observation }) => observation);
 			expect(observed(message.parts)).toEqual(observed(events.parts));
 		},
@@ -280,7 +283,7 @@ describe('what is decided', () => {
 			(one) => one.sequence === sequence && one.request.path.endsWith('/stream'),
 		);
 		const runId = streams[0]?.request.path.split('/').at(-2) ?? '';
-		const events = new RunEvents(runId);
+		const events = new RunTranscript(runId);
 		const hearAll = (one: Exchange | undefined) => {
 			for (const { id, data } of (one?.response as { events: ServerEvent[] }).events)
 				events.addEvent({ id, data: JSON.stringify(data) });
@@ -289,7 +292,7 @@ describe('what is decided', () => {
 	};
 
 	it('waits for the calls of its helpers, and for people', () => {
-		const events = new RunEvents('');
+		const events = new RunTranscript('');
 		const tell = (event: string, data: unknown) =>
 			events.addEvent({ name: '', data: JSON.stringify({ type: 'event', event, data }) });
 		tell('on_agent_end', 7);
@@ -345,7 +348,7 @@ describe('what is decided', () => {
 describe('what a thread says', () => {
 	it('is the calls of its tools, with what came of them', () => {
 		const thread = recordedThread('sources', 'thread, while it waits');
-		const [looked, waits] = stepsOf(eventsFromThread(thread, messagesOf(thread)).parts);
+		const [looked, waits] = stepsOf(transcriptFromThread(thread, messagesOf(thread)).parts);
 		expect(looked).toMatchObject({
 			action: {
 				tool: 'retriever-a10d0f9f-78fb-4441-99aa-1c0020315267',
@@ -360,14 +363,14 @@ describe('what a thread says', () => {
 
 	it('is all calls of a message that makes several', () => {
 		const thread = recordedThread('streams', 'thread after two helpers');
-		const steps = stepsOf(eventsFromThread(thread, messagesOf(thread)).parts);
+		const steps = stepsOf(transcriptFromThread(thread, messagesOf(thread)).parts);
 		expect(steps.map(({ action }) => action.tool)).toEqual(['helper', 'other']);
 	});
 
 	it('is what can be read of odd ones', () => {
 		const calls = [null, { id: 7 }, { id: 'c', name: 'tool' }];
 		expect(
-			stepsOf(eventsFromThread(undefined, [{ id: 'm', tool_calls: calls }]).parts),
+			stepsOf(transcriptFromThread(undefined, [{ id: 'm', tool_calls: calls }]).parts),
 		).toStrictEqual([{ action: { tool: 'tool', toolInput: undefined, toolCallId: 'c' } }]);
 		const ofAgent = { type: 'component', xpertName: 'helper', data: { tool: 'tool' } };
 		expect(stepsOf([ofAgent])).toMatchObject([{ action: { agent: 'helper' } }]);

@@ -1,7 +1,7 @@
 import { isEqual, merge } from 'lodash';
 import { z } from 'zod';
 
-import { parseAnswer } from '../transport/answer';
+import { parseJsonText } from '../transport/answer';
 import type { ServerEvent } from '../transport/eventStream';
 import type { ConversationFacts } from './conversation';
 import {
@@ -12,7 +12,7 @@ import {
 	type Part,
 	partSchema,
 } from './runEventSchemas';
-import { approvalRequest, waitingTasksIn } from './tasks';
+import { approvalRequest, waitingTaskFacts } from './tasks';
 import { isTextPart, parseReply, textOf, type ThreadMessage, type ThreadState } from './thread';
 
 /** Receives the answer piece by piece, while the assistant writes. */
@@ -32,7 +32,7 @@ export interface Listener {
 const EVENT_ID_COLLATOR = new Intl.Collator('en', { numeric: true });
 
 /** Collects the parts and the final status of a run. After a reconnect, ignores repeated events. */
-export class RunEvents {
+export class RunTranscript {
 	/** ID of the last event of a known type. */
 	lastId?: string;
 	conversationId?: string;
@@ -75,7 +75,7 @@ export class RunEvents {
 	 * @returns whether the event shows that the run goes on: its ID was not seen before
 	 */
 	addEvent({ id, data }: ServerEvent): boolean {
-		const event = eventSchema.safeParse(parseAnswer(data)).data;
+		const event = eventSchema.safeParse(parseJsonText(data)).data;
 		if (!event) return false;
 		// The IDs of unknown events may not be in the order of the others, so they have their own last ID.
 		const lastIdOfKind = isKnown(event) ? 'lastId' : 'lastUnknownId';
@@ -189,7 +189,7 @@ export class RunEvents {
 				} else merge(this.components.get(id ?? ''), { data: { status } });
 				break;
 			case 'on_conversation_end': {
-				const { tasks, hasOnlyLeftOverTasks } = waitingTasksIn(operation?.tasks);
+				const { tasks, hasOnlyLeftOverTasks } = waitingTaskFacts(operation?.tasks);
 				Object.assign(this.end, { status, error, tasks, hasOnlyLeftOverTasks });
 				this.addTaskCalls(tasks);
 			}
@@ -282,11 +282,11 @@ const stepChannels = z.record(z.object({ result: z.unknown() }).catch({}));
  *
  * @param messages the messages on the thread that belong to these runs
  */
-export function eventsFromThread(
+export function transcriptFromThread(
 	state: ThreadState | undefined,
 	messages: ThreadMessage[],
-): RunEvents {
-	const events = new RunEvents('');
+): RunTranscript {
+	const events = new RunTranscript('');
 	// The results of knowledge steps are in fields of `state.values` whose names end with `_channel`.
 	const channels = stepChannels.parse(state?.values ?? {});
 	for (const [name, { result }] of Object.entries(channels))
