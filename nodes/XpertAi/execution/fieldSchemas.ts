@@ -7,13 +7,14 @@ import {
 } from 'n8n-workflow';
 import { z, type ZodTypeAny } from 'zod';
 
-import { isJsonObject, jsonValueSchema } from '../payloads/json';
+import { isJsonObject } from '../payloads/json';
+import { jsonValueSchema } from './jsonValueSchema';
 import { dateAsIsoText } from '../payloads/dates';
 import { hasLostDigits } from '../payloads/identity';
 import { missingValueOfWholeText } from '../payloads/missingValues';
 import { EVERY_UUID, isUuid, UUID_ISSUE } from '../payloads/ids';
 import { LONE_SURROGATE_ISSUE } from '../payloads/loneSurrogates';
-import { ConvertingSchema } from '../payloads/schemas';
+import { ConvertingSchema } from './convertingSchema';
 import { type FieldValues, filledOnly, isPanelGroup, isIdField, splitList } from './fieldBuilders';
 import { isBlank, isTextWithLoneSurrogate, isNothing } from './givenValues';
 

@@ -1,7 +1,7 @@
 import { get, isObject } from 'lodash';
 import { isExpression } from 'n8n-workflow';
 
-import { jsonValueSchema } from '../payloads/json';
+import { jsonValueSchema } from './jsonValueSchema';
 import { hasLostDigits, type IdentityOptions, MissingPart } from '../payloads/identity';
 import { canonicalKey, conversationKeyIssue, keyIssue } from '../payloads/keys';
 import { missingValueOfWholeText } from '../payloads/missingValues';
