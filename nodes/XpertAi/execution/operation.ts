@@ -8,7 +8,7 @@ import type {
 import type { ZodTypeAny } from 'zod';
 
 import type { IdentityOptions } from '../payloads/identity';
-import { listAnswer, recordWith, type AnswerSchema } from '../transport/answer';
+import { type AnswerSchema, listAnswer, recordWith } from '../transport/answerSchemas';
 import type { ApiRequest } from '../transport/request';
 import {
 	type FieldValues,

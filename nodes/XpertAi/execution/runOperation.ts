@@ -10,7 +10,7 @@ import { z } from 'zod';
 
 import { isJsonObject } from '../payloads/json';
 import { positiveInteger } from '../payloads/schemas';
-import type { AnswerSchema } from '../transport/answer';
+import type { AnswerSchema } from '../transport/answerSchemas';
 import { buildPath, IDS_PER_ADDRESS } from '../transport/api';
 import { loggingProgress } from '../transport/clock';
 import { multipartBody, type UploadFile } from '../transport/multipart';

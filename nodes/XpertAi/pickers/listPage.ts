@@ -10,7 +10,7 @@ import type {
 import { callOrThrow, operationError } from '../execution/apiError';
 import { collectPages, PAGE_SIZE } from '../execution/paging';
 import { isJsonObject } from '../payloads/json';
-import { listAnswer } from '../transport/answer';
+import { listAnswer } from '../transport/answerSchemas';
 import { connectionOf } from '../transport/request';
 
 /** A request of the editor for a page of a list. */

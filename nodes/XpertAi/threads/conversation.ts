@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 import { conversationRecord } from '../payloads/bodies';
 import { eachOf, lenientText } from '../payloads/schemas';
-import { anySuccessfulAnswer } from '../transport/answer';
+import { anySuccessfulAnswer } from '../transport/answerSchemas';
 import { buildPath } from '../transport/api';
 import { type ApiClient, call } from '../transport/call';
 import type { Failure } from '../transport/failure';

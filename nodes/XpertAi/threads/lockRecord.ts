@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 import { lenientText } from '../payloads/schemas';
 import { cachedByAccount } from '../transport/accountCache';
-import { anySuccessfulAnswer } from '../transport/answer';
+import { anySuccessfulAnswer } from '../transport/answerSchemas';
 import { buildPath } from '../transport/api';
 import { type ApiClient, call } from '../transport/call';
 import type { Clock } from '../transport/clock';

@@ -7,7 +7,8 @@ import type {
 	IN8nHttpFullResponse,
 } from 'n8n-workflow';
 
-import { readResponse, type AnswerSchema, type Answered, type FailureDetails } from './answer';
+import { type Answered, type FailureDetails, readResponse } from './answer';
+import type { AnswerSchema } from './answerSchemas';
 import { API_ROOT, CREDENTIAL_NAME } from './api';
 import { readCredential, readRequestTarget, tokenOf } from './credential';
 import type { CredentialFields, RequestContext, RequestTarget } from './credential';

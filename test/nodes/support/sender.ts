@@ -6,7 +6,8 @@ import type {
 	JsonObject,
 } from 'n8n-workflow';
 
-import { anySuccessfulAnswer } from '../../../nodes/XpertAi/transport/answer';
+import { anySuccessfulAnswer } from 'nodes/XpertAi/transport/answerSchemas';
+
 import { executionCancelSignal, connectionOf } from '../../../nodes/XpertAi/transport/request';
 import type { ApiRequest, Outcome } from '../../../nodes/XpertAi/transport/request';
 import { contextWith } from './context';

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { get } from 'lodash';
 import { z } from 'zod';
 
-import { schemaOfAskedRecord } from '../../transport/answer';
+import { schemaOfAskedRecord } from '../../transport/answerSchemas';
 import { declare } from '../../execution/operation';
 import { assistantLocator } from '../../pickers/locators';
 

@@ -6,7 +6,7 @@ import type { Item } from '../../execution/item';
 import { type PrecheckResult, declare } from '../../execution/operation';
 import { conversationRecord } from '../../payloads/bodies';
 import { conversationLocator } from '../../pickers/locators';
-import { anySuccessfulAnswer } from '../../transport/answer';
+import { anySuccessfulAnswer } from '../../transport/answerSchemas';
 import { buildPath } from '../../transport/api';
 import { isMissingConversation, readConversation } from './shared';
 

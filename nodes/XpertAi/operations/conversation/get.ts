@@ -1,4 +1,4 @@
-import { schemaOfAskedRecord } from '../../transport/answer';
+import { schemaOfAskedRecord } from '../../transport/answerSchemas';
 import { declare } from '../../execution/operation';
 import { conversationLocator } from '../../pickers/locators';
 import { CONVERSATION_SUMMARY_FIELDS, conversationPrecheck } from './shared';

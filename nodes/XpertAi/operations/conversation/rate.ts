@@ -5,7 +5,7 @@ import type { Item } from '../../execution/item';
 import { type PathValues, type PrecheckResult, declare } from '../../execution/operation';
 import { RATINGS, rating } from '../../payloads/bodies';
 import { conversationLocator } from '../../pickers/locators';
-import { listAnswer } from '../../transport/answer';
+import { listAnswer } from '../../transport/answerSchemas';
 import { buildPath } from '../../transport/api';
 
 export const rate = declare({

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { splitList, textField } from '../../execution/fieldBuilders';
 import type { Precheck, PrecheckResult } from '../../execution/operation';
 import { isJsonObject } from '../../payloads/json';
-import { schemaOfAskedRecord } from '../../transport/answer';
+import { schemaOfAskedRecord } from '../../transport/answerSchemas';
 import { buildPath } from '../../transport/api';
 
 /** The fields of a conversation in simplified output. */

@@ -1,4 +1,4 @@
-import { schemaOfAskedRecord } from '../../transport/answer';
+import { schemaOfAskedRecord } from '../../transport/answerSchemas';
 import { declare } from '../../execution/operation';
 import { conversationTitle } from '../../payloads/bodies';
 import { conversationLocator } from '../../pickers/locators';

@@ -1,7 +1,7 @@
 import { get, pick } from 'lodash';
 import type { IDataObject } from 'n8n-workflow';
 
-import { schemaOfAskedRecord } from '../../transport/answer';
+import { schemaOfAskedRecord } from '../../transport/answerSchemas';
 import { declare } from '../../execution/operation';
 import { knowledgebaseLocator } from '../../pickers/locators';
 import { KNOWLEDGEBASE_SUMMARY_FIELDS } from './fields';

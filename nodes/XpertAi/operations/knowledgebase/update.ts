@@ -1,7 +1,7 @@
 import { some } from 'lodash';
 
 import { knowledgebaseChanges } from '../../payloads/knowledgebase';
-import { schemaOfAskedRecord } from '../../transport/answer';
+import { schemaOfAskedRecord } from '../../transport/answerSchemas';
 import { declare } from '../../execution/operation';
 import { knowledgebaseLocator } from '../../pickers/locators';
 import { panelGroupField, type FieldValues } from '../../execution/fieldBuilders';

@@ -1,5 +1,5 @@
 import { storeNamespacesBody } from '../../payloads/bodies';
-import { listAnswer } from '../../transport/answer';
+import { listAnswer } from '../../transport/answerSchemas';
 import { declare } from '../../execution/operation';
 import {
 	panelGroupField,

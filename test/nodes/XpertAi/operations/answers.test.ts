@@ -1,6 +1,8 @@
 import { catalogue } from 'nodes/XpertAi/catalogue';
 import { type DeclaredOperation, isCoded } from 'nodes/XpertAi/execution/operation';
-import { unreadableReason, answerIssue } from 'nodes/XpertAi/transport/answer';
+import { answerIssue } from 'nodes/XpertAi/transport/answer';
+import { unreadableReason } from 'nodes/XpertAi/transport/unreadable';
+
 import { endpointOf } from '../../support/properties';
 import { recordings } from 'test/sandbox/support/recordings';
 

@@ -1,6 +1,6 @@
 import { repeatUntil, withDeadline } from 'nodes/XpertAi/runs/client';
 import { readThread } from 'nodes/XpertAi/threads/thread';
-import { anySuccessfulAnswer } from 'nodes/XpertAi/transport/answer';
+import { anySuccessfulAnswer } from 'nodes/XpertAi/transport/answerSchemas';
 import type { ApiRequest, Outcome } from 'nodes/XpertAi/transport/request';
 
 import { no, parsing, success } from '../../support/send';

@@ -2,7 +2,7 @@ import { derivedId } from 'nodes/XpertAi/payloads/ids';
 import { withDeadline } from 'nodes/XpertAi/runs/client';
 import { takeTurnLock, turnLockId } from 'nodes/XpertAi/runs/turnLock';
 import { type LockSupport, maySupportLocks } from 'nodes/XpertAi/threads/lockRecord';
-import { anySuccessfulAnswer } from 'nodes/XpertAi/transport/answer';
+import { anySuccessfulAnswer } from 'nodes/XpertAi/transport/answerSchemas';
 import type { ApiRequest, Outcome } from 'nodes/XpertAi/transport/request';
 
 import { no, parsing, success } from '../../support/send';

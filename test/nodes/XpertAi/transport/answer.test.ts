@@ -1,17 +1,19 @@
 import fc from 'fast-check';
 import { z } from 'zod';
 
+import { answerIssue, parseJsonText, parseRetryAfter } from 'nodes/XpertAi/transport/answer';
+import { unreadableReason } from 'nodes/XpertAi/transport/unreadable';
 import {
 	type AnswerSchema,
 	unreadableReason,
 	answerIssue,
 	anySuccessfulAnswer,
-	failureReason as reasonIn,
 	listAnswer,
 	parseJsonText,
 	parseRetryAfter,
 	recordWith,
-} from 'nodes/XpertAi/transport/answer';
+} from 'nodes/XpertAi/transport/answerSchemas';
+import { failureReason as reasonIn } from 'nodes/XpertAi/transport/failureReason';
 import { sanitize } from 'nodes/XpertAi/transport/sanitize';
 import { recordings } from 'test/sandbox/support/recordings';
 

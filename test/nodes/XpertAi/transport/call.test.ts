@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 import type { Failure } from 'nodes/XpertAi/transport/failure';
 import type { ApiRequest, Outcome } from 'nodes/XpertAi/transport/request';
-import { anySuccessfulAnswer } from 'nodes/XpertAi/transport/answer';
+import { anySuccessfulAnswer } from 'nodes/XpertAi/transport/answerSchemas';
 import { call, OutageBudget } from 'nodes/XpertAi/transport/call';
 import type { ApiClient, Call, Result } from 'nodes/XpertAi/transport/call';
 

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { UserError } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { anySuccessfulAnswer, recordWith } from 'nodes/XpertAi/transport/answer';
+import { anySuccessfulAnswer, recordWith } from 'nodes/XpertAi/transport/answerSchemas';
 import type { Failure } from 'nodes/XpertAi/transport/failure';
 import type { ApiRequest } from 'nodes/XpertAi/transport/request';
 import { multipartBody } from 'nodes/XpertAi/transport/multipart';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { SourceMemory } from 'nodes/XpertAi/ingest/memory';
 import { SIZES } from 'nodes/XpertAi/ingest/memory/notes';
-import { anySuccessfulAnswer } from 'nodes/XpertAi/transport/answer';
+import { anySuccessfulAnswer } from 'nodes/XpertAi/transport/answerSchemas';
 import { PROPERTY_RUNS } from 'test/support/propertyRuns';
 
 import { journaledBatch } from '../support/journaledBatch';

@@ -3,11 +3,8 @@ import { JOURNAL_BYTES, SourceMemory } from 'nodes/XpertAi/ingest/memory';
 import { unpackId } from 'nodes/XpertAi/ingest/memory/fingerprints';
 import { type MemoryRoutes, SIZES } from 'nodes/XpertAi/ingest/memory/notes';
 import { derivedId } from 'nodes/XpertAi/payloads/ids';
-import {
-	answerIssue,
-	type AnswerSchema,
-	anySuccessfulAnswer,
-} from 'nodes/XpertAi/transport/answer';
+import { answerIssue } from 'nodes/XpertAi/transport/answer';
+import { type AnswerSchema, anySuccessfulAnswer } from 'nodes/XpertAi/transport/answerSchemas';
 import type { Outcome } from 'nodes/XpertAi/transport/request';
 import type { ZodError } from 'zod';
 

@@ -1,6 +1,7 @@
 import type { JournalRows, SourceMemory } from '../../../../../nodes/XpertAi/ingest/memory';
 import type { MemoryRoutes } from '../../../../../nodes/XpertAi/ingest/memory/notes';
-import { anySuccessfulAnswer } from '../../../../../nodes/XpertAi/transport/answer';
+import { anySuccessfulAnswer } from 'nodes/XpertAi/transport/answerSchemas';
+
 import type { Outcome } from '../../../../../nodes/XpertAi/transport/request';
 
 /** A batch that may be sent, any number of times, and what is to be told how that ended. */

@@ -10,7 +10,7 @@ import {
 import { NUL } from '../../../../execution/fileText';
 import type { Item } from '../../../../execution/item';
 import type { DocumentRecord } from '../../../../payloads/document';
-import { isHtml } from '../../../../transport/answer';
+import { isHtml } from '../../../../transport/unreadable';
 import { type FileContent, otherContent, textContent } from './fileContent';
 import { detectFormat, fileFormatOf, type FileFormat } from './fileFormat';
 import type { InputDocument } from './inputDocument';

@@ -7,7 +7,7 @@ import {
 	UNKNOWN_MIME_TYPE,
 } from '../../../../execution/binary';
 import { isTextHead } from '../../../../execution/fileText';
-import { isHtml } from '../../../../transport/answer';
+import { isHtml } from '../../../../transport/unreadable';
 
 const ZIP_FORMATS = ['docx', 'epub', 'pptx', 'xlsx'];
 
