@@ -1,8 +1,8 @@
 import { NodeConnectionTypes } from 'n8n-workflow';
 import type { IExecuteFunctions, INodeExecutionData, INodeType } from 'n8n-workflow';
 
-import { DEFAULT_RESOURCE, catalogue } from './catalogue';
-import { nodeProperties, nodeSubtitle } from './execution/operation';
+import { catalogue, DEFAULT_RESOURCE } from './catalogue';
+import { nodeProperties, nodeSubtitle } from './execution/nodeProperties';
 import { listSearch, resourceMapping } from './pickers/locators';
 
 /** The Xpert AI node. The catalogue defines its operations and their fields. */

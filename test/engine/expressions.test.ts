@@ -1,7 +1,7 @@
 import { cloneDeep, set, uniqBy } from 'lodash';
 import type { INodeParameters, INodeProperties } from 'n8n-workflow';
 
-import { operationFields } from 'nodes/XpertAi/execution/operation';
+import { operationFields } from 'nodes/XpertAi/execution/nodeProperties';
 import { ECHO_ASSISTANT_ID } from 'sandbox';
 import { calledBy, goodParameters, titleOf } from './support/caseOperations';
 import { ALL_CASES } from './support/cases';

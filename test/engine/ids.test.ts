@@ -2,7 +2,8 @@ import { set } from 'lodash';
 import type { INodeParameters, INodeProperties } from 'n8n-workflow';
 
 import { ID_PLACEHOLDER, isPanelGroup } from 'nodes/XpertAi/execution/fieldBuilders';
-import { operationFields } from 'nodes/XpertAi/execution/operation';
+import { operationFields } from 'nodes/XpertAi/execution/nodeProperties';
+
 import { ALL_CASES } from './support/cases';
 import { calledBy, goodParameters, titleOf } from './support/caseOperations';
 import { useFixture } from './support/fixture';

@@ -1,6 +1,8 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { type Operation, isCoded, operationFields } from 'nodes/XpertAi/execution/operation';
+import { type Operation, isCoded } from 'nodes/XpertAi/execution/operation';
+import { operationFields } from 'nodes/XpertAi/execution/nodeProperties';
+
 import { OPERATIONS } from '../nodes/support/properties';
 import { calledBy, titleOf } from './support/caseOperations';
 import { ALL_CASES } from './support/cases';

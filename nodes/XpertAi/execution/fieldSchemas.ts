@@ -15,8 +15,9 @@ import { missingValueOfWholeText } from '../payloads/missingValues';
 import { EVERY_UUID, isUuid, UUID_ISSUE } from '../payloads/ids';
 import { LONE_SURROGATE_ISSUE } from '../payloads/loneSurrogates';
 import { ConvertingSchema } from './convertingSchema';
-import { type FieldValues, filledOnly, isPanelGroup, isIdField, splitList } from './fieldBuilders';
-import { isBlank, isTextWithLoneSurrogate, isNothing } from './givenValues';
+import { type FieldValues, filledOnly, isIdField, isPanelGroup, splitList } from './fieldBuilders';
+import { isBlank, isNothing } from './givenValues';
+import { isTextWithLoneSurrogate } from './jsonParts';
 
 /** Converts a value to the type of its field. If the value cannot be converted, returns it unchanged. */
 export function convertToType(type: 'string' | 'number' | 'boolean', raw: unknown): unknown {

@@ -1,32 +1,5 @@
-import { get, isNil, isObject, isPlainObject } from 'lodash';
+import { get, isNil, isObject } from 'lodash';
 import type { INode } from 'n8n-workflow';
-
-import { hasLoneSurrogate } from '../payloads/loneSurrogates';
-import type { JsonPath } from './issueText';
-
-/**
- * Returns the path of the first part of a value that fits: `[]` for the value itself, undefined if no part fits. First
- * replaces each part that has `toJSON`, e.g. a date, by the result of `toJSON`.
- */
-export function findPath(value: unknown, fits: (part: unknown) => boolean): JsonPath | undefined {
-	const toJson: unknown = get(value, 'toJSON');
-	const part: unknown = typeof toJson === 'function' ? toJson.call(value) : value;
-	if (fits(part)) return [];
-	if (typeof part !== 'object' || part === null) return undefined;
-	for (const [name, inner] of Object.entries(part)) {
-		const path = findPath(inner, fits);
-		if (path) return [Array.isArray(part) ? Number(name) : name, ...path];
-	}
-	return undefined;
-}
-
-export const isTextWithLoneSurrogate = (text: unknown) =>
-	typeof text === 'string' && hasLoneSurrogate(text);
-
-export const isUnsendable = (part: unknown) =>
-	(typeof part === 'number' && !Number.isFinite(part)) ||
-	isTextWithLoneSurrogate(part) ||
-	(isPlainObject(part) && Object.keys(part as object).some(isTextWithLoneSurrogate));
 
 /** Whether a parameter is a resource locator, as n8n stores it. */
 export const isLocator = (parameter: unknown): boolean => get(parameter, '__rl') === true;
@@ -68,21 +41,3 @@ export function isFilled(node: INode, name: string): boolean {
 	const given = givenFor(node, name) ?? '';
 	return typeof given !== 'string' || !['', '='].includes(given.trim());
 }
-
-/** Matches a variable or function of n8n expressions. Other `{{ }}` templates, e.g. Jinja, rarely contain these. */
-const VARIABLE =
-	/\$(?:\(|(?:json|binary|input|node|items?|from(?:AI|ai)|now|today|workflow|execution(?:Id)?|vars|env|secrets|(?:item|run)Index|prevNode|parameter|data|nodeVersion|jmespath|if|ifEmpty|max|min|agentInfo|getPairedItem)\b)/;
-
-/** Matches an n8n expression without braces, such as `$json.text`. */
-const WITHOUT_BRACES =
-	/^\$(?:(?:json|binary|input)[.[]|\((['"`])[^'"`]*\1\)\.(?:item|first|last|all)\b)\S*$/;
-
-/** Whether a Fixed parameter contains an expression. n8n does not resolve expressions in Fixed parameters. */
-export const isExpressionInFixed = (part: unknown): boolean =>
-	typeof part === 'string' &&
-	!part.startsWith('=') &&
-	(WITHOUT_BRACES.test(part.trim()) ||
-		part.match(BRACED)?.some((code) => VARIABLE.test(code)) === true);
-
-/** Matches double braces with their content. The content excludes `{{`, so that matching takes linear time. */
-const BRACED = /\{\{((?:(?!\{\{)[^])*?)\}\}/g;

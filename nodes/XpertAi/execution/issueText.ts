@@ -1,11 +1,9 @@
-import { attempt, findLastIndex, get, isPlainObject, truncate } from 'lodash';
+import { findLastIndex, get, truncate } from 'lodash';
 import type { INodeProperties } from 'n8n-workflow';
 import type { ZodIssue } from 'zod';
 
 import { isPanelGroup } from './fieldBuilders';
-
-/** The path to a part of a value, outermost key first. */
-export type JsonPath = Array<string | number>;
+import { type JsonPath, setsPath, stringified } from './jsonParts';
 
 /** Tells error messages how to name the parts of a value. */
 export interface FieldNaming {
@@ -77,12 +75,6 @@ function pathText(path: JsonPath): string {
 	return parts.join('').replace(/^\./, '');
 }
 
-/** Whether a JSON value sets the part at a path. `{ a: null }` also sets `a.b`, because null replaces all of `a`. */
-export function setsPath(value: unknown, [key, ...rest]: JsonPath): boolean {
-	if (key === undefined || !isPlainObject(value)) return value !== undefined;
-	return Object.hasOwn(value as object, key) && setsPath(get(value, [key]), rest);
-}
-
 /**
  * Returns the fields along a path, outermost first. If a key has no field, ends with the rest of the path as a name.
  *
@@ -108,9 +100,6 @@ export function fieldsAlong(
 	return isPanelGroup(found) && below.length > 0 ? below : [found, ...below];
 }
 
-export const valueAt = (value: unknown, path: JsonPath): unknown =>
-	path.length > 0 ? get(value, path) : value;
-
 /** Formats a value for a message, in at most 80 characters. */
 export function shownValue(value: unknown): string {
 	// The JSON text of an invalid date is `null`.
@@ -118,10 +107,4 @@ export function shownValue(value: unknown): string {
 	const text = typeof value === 'object' ? json : String(value);
 	const shown = typeof value === 'string' ? `"${value.toWellFormed()}"` : text;
 	return truncate(shown ?? 'a value that has no JSON', { length: 80 });
-}
-
-/** Returns the JSON text of a value, or undefined if the value has none. */
-export function stringified(value: unknown): string | undefined {
-	const text: unknown = attempt(() => JSON.stringify(value));
-	return typeof text === 'string' ? text : undefined;
 }

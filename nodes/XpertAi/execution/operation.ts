@@ -1,4 +1,4 @@
-import { groupBy, isEmpty, map, memoize, partition, pick, sortBy } from 'lodash';
+import { isEmpty, pick } from 'lodash';
 import type {
 	IDataObject,
 	IDisplayOptions,
@@ -10,20 +10,7 @@ import type { ZodTypeAny } from 'zod';
 import type { IdentityOptions } from '../payloads/identity';
 import { type AnswerSchema, listAnswer, recordWith } from '../transport/answerSchemas';
 import type { ApiRequest } from '../transport/request';
-import {
-	type FieldValues,
-	additionalFieldsJsonField,
-	concurrencyOption,
-	binaryNameField,
-	choiceField,
-	displayedIf,
-	isPanelGroup,
-	limitField,
-	optionsField,
-	returnAllField,
-	simplifyFields,
-	timeoutOption,
-} from './fieldBuilders';
+import type { FieldValues } from './fieldBuilders';
 import type { StatusAdvice } from './apiError';
 import type { Item } from './item';
 
@@ -154,7 +141,7 @@ interface Declaration extends OperationInfo {
 	simplify?: Simplification;
 }
 
-/** Splits the route into method and path, and sets the defaults of `repeatable` and `answer`. */
+/** Splits the route into method and path, and sets the defaults of `repeatable` and `answerSchema`. */
 export function declare(declaration: Declaration) {
 	const { route, paging, answerSchema = listAnswer(paging?.resultsKey) } = declaration;
 	const [method, path] = route.split(' ') as [Method, string];
@@ -210,88 +197,4 @@ export function simplified(simplification: Simplification, result: IDataObject):
 export function onlyReads({ method, repeatable, fixedBody }: DeclaredOperation): boolean {
 	const changes = (method === 'PUT' && !fixedBody) || method === 'PATCH';
 	return repeatable && !changes;
-}
-
-/**
- * All parameters of the node: the Resource list, the Operation lists, then the parameters of the operations.
- *
- * @param defaultResource the preselected resource of a new node
- */
-export function nodeProperties(resources: Resource[], defaultResource: string): INodeProperties[] {
-	const choices = Object.fromEntries(resources.map(({ value, name }) => [value, name]));
-	const further = { noDataExpression: true, default: defaultResource };
-	return [
-		choiceField('resource', 'Resource', undefined, choices, further),
-		...resources.map(operationDropdown),
-		...resources.flatMap(resourceFields),
-	];
-}
-
-/**
- * The expression for the subtitle of the node on the canvas, e.g. `Get Many: Conversation`. Contains all display names,
- * because n8n expressions cannot read display names.
- */
-export function nodeSubtitle(resources: Resource[]): string {
-	const names = resources.flatMap(({ value, name, operations }) =>
-		operations.map((one) => [`${value}.${one.value}`, `${one.name}: ${name}`]),
-	);
-	const chosen = '$parameter["resource"] + "." + $parameter["operation"]';
-	return `={{ (${JSON.stringify(Object.fromEntries(names))})[${chosen}] }}`;
-}
-
-/** Returns the dropdown field Operation of a resource. The first operation is the default. */
-function operationDropdown({ value: resource, operations }: Resource): INodeProperties {
-	const choices = operations.map(({ value, builderHint: propertyHint, ...info }) => [
-		value,
-		{
-			...pick(info, ['name', 'action', 'description', 'displayOptions']),
-			builderHint: propertyHint && { propertyHint },
-		},
-	]);
-	return choiceField('operation', 'Operation', undefined, Object.fromEntries(choices), {
-		noDataExpression: true,
-		displayOptions: { show: { resource: [resource] } },
-	});
-}
-
-/**
- * The parameters of a resource. Merges identical parameters of several operations, to shorten the node description. The
- * order of the parameters of each operation stays as far as possible: a merged one takes its last position.
- */
-function resourceFields({ value, operations }: Resource): INodeProperties[] {
-	const all = operations.flatMap((operation) =>
-		operationFields(operation).map((field, at) => ({ field, at, operation: operation.value })),
-	);
-	const merged = Object.values(groupBy(all, ({ field }) => JSON.stringify(field)));
-	return sortBy(merged, (same) => Math.max(...map(same, 'at'))).flatMap((same) => {
-		const show = { resource: [value], operation: map(same, 'operation') };
-		return displayedIf({ show }, map(same, 'field').slice(0, 1));
-	});
-}
-
-/** The parameters of an operation, without Resource and Operation. Memoized. */
-export const operationFields = memoize((operation: Operation): INodeProperties[] =>
-	isCoded(operation) ? operation.fields : declaredFields(operation),
-);
-
-function declaredFields(operation: DeclaredOperation): INodeProperties[] {
-	const { body, idFields = [], paging, defaultTimeoutSeconds } = operation;
-	const [optionsOfBody, fields] = partition(body?.fields, { name: 'options' });
-	const [groups, single] = partition(fields, isPanelGroup);
-	const options = [
-		...optionsOfBody.flatMap((field) => field.options as INodeProperties[]),
-		// A body with `split` is a list. A list cannot have additional fields.
-		...(body && !body.split ? [additionalFieldsJsonField] : []),
-		...(operation.options ?? []),
-		...(onlyReads(operation) ? [] : [concurrencyOption, timeoutOption(defaultTimeoutSeconds)]),
-	];
-	return [
-		...idFields,
-		...(body?.isForm ? [binaryNameField('the file to upload')] : []),
-		...single,
-		...(paging ? [returnAllField, limitField] : []),
-		...groups,
-		...(operation.simplify ? simplifyFields : []),
-		...(options.length > 0 ? [optionsField(options)] : []),
-	];
 }

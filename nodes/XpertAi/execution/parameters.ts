@@ -3,8 +3,9 @@ import { DateTime } from 'luxon';
 import { type INode, isExpression, type NodeParameterValueType } from 'n8n-workflow';
 
 import type { IdentityOptions } from '../payloads/identity';
-import { expressionValueByParts, type ExpressionScope, expressionValue } from './expressions';
-import { findPath, isLocator } from './givenValues';
+import { type ExpressionScope, expressionValue, expressionValueByParts } from './expressions';
+import { isLocator } from './givenValues';
+import { findPath } from './jsonParts';
 
 /** Fields that are left out of a collection that contains an expression. They are read on their own. */
 const FIELDS_READ_ALONE = ['documentSettings.documentVersion', 'options.shard'];

@@ -34,15 +34,9 @@ import {
 	isUnsendable,
 	locatorValue,
 } from './givenValues';
-import {
-	fieldLabel,
-	type FieldNaming,
-	fieldsAlong,
-	issueText,
-	shownValue,
-	stringified,
-	valueAt,
-} from './issueText';
+import { findPath, isTextWithLoneSurrogate, isUnsendable, stringified, valueAt } from './jsonParts';
+import { isExpressionInFixed } from './expressionInFixed';
+import { fieldLabel, type FieldNaming, fieldsAlong, issueText, shownValue } from './issueText';
 
 /** Why the node rejects a value from the user. */
 interface InputIssue {

@@ -2,7 +2,8 @@ import { isPlainObject } from 'lodash';
 
 import { type Schema, freeForm } from '../payloads/schemas';
 import { ADDITIONAL_FIELDS_JSON } from './fieldBuilders';
-import { type FieldNaming, setsPath, fieldLabel } from './issueText';
+import { fieldLabel, type FieldNaming } from './issueText';
+import { setsPath } from './jsonParts';
 import type { Item } from './item';
 import type { OperationBody } from './operation';
 

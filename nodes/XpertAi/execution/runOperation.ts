@@ -27,11 +27,11 @@ import {
 	isCoded,
 	onlyReads,
 	type Operation,
-	operationFields,
 	type Resource,
 	type SendRequest,
 	simplified,
 } from './operation';
+import { operationFields } from './nodeProperties';
 import { itemJson, rawOrSelectedOutput, readOutputFormat, replyOrThrow } from './outputs';
 import { addHints } from './n8nExecution';
 import { collectPages } from './paging';

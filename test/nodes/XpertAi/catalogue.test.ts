@@ -8,7 +8,9 @@ import type { INodeProperties } from 'n8n-workflow';
 import { projectRoot } from 'host/paths';
 import { catalogue } from 'nodes/XpertAi/catalogue';
 import { XpertAi } from 'nodes/XpertAi/XpertAi.node';
-import { isCoded, operationFields } from 'nodes/XpertAi/execution/operation';
+import { isCoded } from 'nodes/XpertAi/execution/operation';
+import { operationFields } from 'nodes/XpertAi/execution/nodeProperties';
+
 import { OPERATIONS, allProperties, endpointOf } from '../support/properties';
 
 /** What an operation is called that changes nothing. */

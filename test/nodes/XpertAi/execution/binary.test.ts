@@ -4,6 +4,7 @@ import {
 	documentExtension,
 	openWithHead,
 	readUploadFile,
+import { documentExtension } from 'nodes/XpertAi/execution/mimeTypes';
 } from 'nodes/XpertAi/execution/binary';
 import { textField } from 'nodes/XpertAi/execution/fieldBuilders';
 import type { Item } from 'nodes/XpertAi/execution/item';

@@ -2,7 +2,8 @@ import { map, isEmpty, omit, omitBy, uniq } from 'lodash';
 import { type INodeProperties, NodeHelpers } from 'n8n-workflow';
 
 import { XpertAi } from 'nodes/XpertAi/XpertAi.node';
-import { isCoded, onlyReads, operationFields } from 'nodes/XpertAi/execution/operation';
+import { isCoded, onlyReads } from 'nodes/XpertAi/execution/operation';
+import { operationFields } from 'nodes/XpertAi/execution/nodeProperties';
 import { XpertAiTrigger } from 'nodes/XpertAiTrigger/XpertAiTrigger.node';
 import { OPERATIONS, PROPERTIES, allProperties, propertiesOf } from '../../support/properties';
 import type { Placed } from '../../support/properties';

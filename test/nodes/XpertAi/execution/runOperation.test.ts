@@ -1,7 +1,8 @@
 import { NodeOperationError } from 'n8n-workflow';
 
 import { catalogue } from 'nodes/XpertAi/catalogue';
-import { onlyReads, operationFields, simplified } from 'nodes/XpertAi/execution/operation';
+import { onlyReads, simplified } from 'nodes/XpertAi/execution/operation';
+import { operationFields } from 'nodes/XpertAi/execution/nodeProperties';
 import type { DeclaredOperation } from 'nodes/XpertAi/execution/operation';
 import {
 	execute,

@@ -1,7 +1,7 @@
 import { find } from 'lodash';
 
 import type { ItemError, NamedId } from '../../../execution/apiError';
-import { documentExtension } from '../../../execution/binary';
+import { documentExtension } from '../../../execution/mimeTypes';
 import type { Item } from '../../../execution/item';
 import type { ReadyDocument } from '../../../ingest/readyDocuments';
 import { unfindableReason } from '../../../ingest/statuses';

@@ -3,7 +3,7 @@ import { isExpression } from 'n8n-workflow';
 import { type AnyZodObject, z } from 'zod';
 
 import type { FieldValues } from '../../../execution/fieldBuilders';
-import { findPath } from '../../../execution/givenValues';
+import { findPath } from '../../../execution/jsonParts';
 import { shownValue } from '../../../execution/issueText';
 import type { Item } from '../../../execution/item';
 import type { OutputFormat } from '../../../execution/outputs';

@@ -1,12 +1,8 @@
 import type { Hash } from 'crypto';
 import { pick } from 'lodash';
 
-import {
-	type BinaryField,
-	DOCUMENT_MIME_TYPES,
-	openWithHead,
-	throwFileIssue,
-} from '../../../../execution/binary';
+import { type BinaryField, openWithHead, throwFileIssue } from '../../../../execution/binary';
+import { DOCUMENT_MIME_TYPES } from '../../../../execution/mimeTypes';
 import { NUL } from '../../../../execution/fileText';
 import type { Item } from '../../../../execution/item';
 import type { DocumentRecord } from '../../../../payloads/document';

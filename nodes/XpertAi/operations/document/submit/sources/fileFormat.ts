@@ -5,7 +5,7 @@ import {
 	documentExtension,
 	DOCUMENT_MIME_TYPES,
 	UNKNOWN_MIME_TYPE,
-} from '../../../../execution/binary';
+} from '../../../../execution/mimeTypes';
 import { isTextHead } from '../../../../execution/fileText';
 import { isHtml } from '../../../../transport/unreadable';
 
