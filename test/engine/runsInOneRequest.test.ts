@@ -1,7 +1,7 @@
 import { range } from 'lodash';
 import type { INodeParameters, INodeProperties } from 'n8n-workflow';
 
-import { runOptionsField } from 'nodes/XpertAi/operations/thread/run/options';
+import { runOptionsField } from 'nodes/XpertAi/operations/thread/run/optionFields';
 import { ECHO_ASSISTANT_ID, type FaultRule, INTERRUPTING_INPUT, SAYING_ASSISTANT } from 'sandbox';
 
 import { clock } from './support/clock';

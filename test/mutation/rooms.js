@@ -76,7 +76,7 @@ module.exports = {
 	},
 	thread: {
 		folder: 'nodes/XpertAi/operations/thread',
-		files: ['*', 'run/!(fields)'],
+		files: ['*', 'run/!(fields|optionFields)'],
 		// The answers of Get and Copy are held with those of all operations.
 		engine: ['runs*', 'keys', '../nodes/XpertAi/operations/answers'],
 	},

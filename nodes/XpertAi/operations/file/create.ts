@@ -1,7 +1,7 @@
 import { panelGroupField } from '../../execution/fieldBuilders';
 import { declare } from '../../execution/operation';
 import { fileParts } from '../../payloads/bodies';
-import { targetField, UPLOAD_TIMEOUT_SECONDS } from '../shared/fields';
+import { targetField, UPLOAD_TIMEOUT_SECONDS } from '../shared/upload';
 
 export const create = declare({
 	value: 'create',

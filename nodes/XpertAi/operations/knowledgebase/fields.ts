@@ -11,7 +11,7 @@ import {
 	textField,
 } from '../../execution/fieldBuilders';
 import { KNOWLEDGEBASE_TYPES, METADATA_TYPES, PERMISSIONS } from '../../payloads/knowledgebase';
-import { parserConfigField } from '../shared/fields';
+import { parserConfigField } from '../shared/parserFields';
 
 /** The fields of a knowledgebase in simplified output. */
 export const KNOWLEDGEBASE_SUMMARY_FIELDS = splitList(

@@ -17,7 +17,8 @@ import {
 	tuningField,
 } from '../../../execution/fieldBuilders';
 import { knowledgebaseLocator } from '../../../pickers/locators';
-import { parserFields, typedRowsField } from '../../shared/fields';
+import { parserFields } from '../../shared/parserFields';
+import { typedRowsField } from '../../shared/typedRows';
 
 export const documentName = textField(
 	'name',

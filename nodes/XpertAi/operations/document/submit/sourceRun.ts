@@ -5,7 +5,7 @@ import { Processing } from '../../../ingest/processing';
 import { Storer } from '../../../ingest/storing';
 import { uploadFiles } from '../../../ingest/uploads';
 import type { Failure } from '../../../transport/failure';
-import { UPLOAD_TIMEOUT_SECONDS } from '../../shared/fields';
+import { UPLOAD_TIMEOUT_SECONDS } from '../../shared/upload';
 import { documentsError } from './documentErrors';
 import type { DocumentReport } from './outcomes';
 import { memoryPlaceOf, type SourceSettings } from './sourceIdentity';

@@ -10,7 +10,7 @@ import {
 	textField,
 } from '../../../execution/fieldBuilders';
 import { assistantLocator, threadLocator, threadOfRunLocator } from '../../../pickers/locators';
-import { runOptionsField, runTuningField } from './options';
+import { runOptionsField, runTuningField } from './optionFields';
 
 const runCollections = [runOptionsField, runTuningField];
 

@@ -22,9 +22,10 @@ import {
 	type RunBody,
 	type RunKind,
 } from '../../../runs/runBody';
-import { type Row, rowName, valuesOfRows } from '../../shared/rowValues';
-import { messageFields, decisionField } from './fields';
-import { runOptionsField, runSettingsSchema } from './options';
+import { type Row, rowName, valuesOfRows } from '../../shared/typedRows';
+import { decisionField, messageFields } from './fields';
+import { runOptionsField } from './optionFields';
+import { runSettingsSchema } from './options';
 import { chatSessionOf } from './chatTriggerSession';
 
 const threadSourceSchema = z.enum(['auto', 'new', 'key', 'existing']);

@@ -6,7 +6,7 @@ import type { FieldNaming } from '../../../../execution/issueText';
 import { isJsonObject } from '../../../../payloads/json';
 import { isUuid } from '../../../../payloads/ids';
 import { documentParameters } from '../../../../pickers/documentFields';
-import { parserFields } from '../../../shared/fields';
+import { parserFields } from '../../../shared/parserFields';
 
 export const DOCUMENT_FIELDS = documentParameters.map((field) =>
 	field.name === 'parserConfig' ? { ...field, options: parserFields } : field,

@@ -9,9 +9,9 @@ import { fieldLabel, type FieldNaming } from '../../../../execution/issueText';
 import type { Item } from '../../../../execution/item';
 import { isJsonObject } from '../../../../payloads/json';
 import { documentSchemaFor } from '../../../../payloads/document';
-import { parserFields } from '../../../shared/fields';
-import { valuesOfRows } from '../../../shared/rowValues';
-import { documentSettingsField, documentName } from '../fields';
+import { parserFields } from '../../../shared/parserFields';
+import { valuesOfRows } from '../../../shared/typedRows';
+import { documentName, documentSettingsField } from '../fields';
 
 /** One array for all items, because `groupSchema` caches one schema per array object. */
 const SETTINGS_FIELDS = [documentSettingsField];

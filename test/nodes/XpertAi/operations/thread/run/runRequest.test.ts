@@ -9,7 +9,7 @@ import {
 	retryRunFields,
 	askAndWaitFields,
 } from 'nodes/XpertAi/operations/thread/run/fields';
-import { attachmentsField } from 'nodes/XpertAi/operations/thread/run/options';
+import { attachmentsField } from 'nodes/XpertAi/operations/thread/run/optionFields';
 import { readRunRequest, runBodyOf } from 'nodes/XpertAi/operations/thread/run/runRequest';
 import { derivedId } from 'nodes/XpertAi/payloads/ids';
 import type { RunKind } from 'nodes/XpertAi/runs/runBody';

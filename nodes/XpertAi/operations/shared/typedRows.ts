@@ -2,11 +2,17 @@ import { isNil, truncate } from 'lodash';
 import { DateTime } from 'luxon';
 
 import { convertToType } from '../../execution/fieldSchemas';
-import { type FieldValues, splitList } from '../../execution/fieldBuilders';
+import {
+	choiceField,
+	type FieldValues,
+	rowsField,
+	splitList,
+	textField,
+} from '../../execution/fieldBuilders';
 import type { Item } from '../../execution/item';
 import { dateAsUtcText } from '../../payloads/dates';
 import { MissingPart } from '../../payloads/identity';
-import type { RowType } from './fields';
+import type { INodeProperties } from 'n8n-workflow';
 
 /** A row as the user entered it. Fields that the user left empty are missing. */
 export interface Row {
@@ -89,4 +95,41 @@ function convertContent(item: Item, field: string, type: Row['type'], value: unk
 		default:
 			return dateAsUtcText(value);
 	}
+}
+
+/** The types of the value in a row, with display names. */
+const ROW_TYPES = {
+	string: 'Text',
+	number: 'Number',
+	boolean: 'Yes or No',
+	datetime: 'Date and Time',
+	'string[]': 'List of Texts',
+};
+
+export type RowType = keyof typeof ROW_TYPES;
+
+/**
+ * Returns a field with rows of key, type and value. It replaces a JSON field for users who do not write JSON.
+ *
+ * @param further additional fields of each row
+ */
+export function typedRowsField(
+	name: string,
+	displayName: string,
+	description: string,
+	further: INodeProperties[] = [],
+): INodeProperties {
+	return rowsField(name, displayName, description, 'Value', [
+		textField('key', 'Key', 'What the value is kept or sent under', {
+			placeholder: 'e.g. department',
+		}),
+		choiceField(
+			'type',
+			'Type',
+			'A date ends in Z; a list has commas or line breaks, or is JSON',
+			ROW_TYPES,
+		),
+		textField('content', 'Value', 'The value itself, or an expression for it'),
+		...further,
+	]);
 }
