@@ -3,6 +3,7 @@ import type { INodeParameters, INodeProperties } from 'n8n-workflow';
 
 import { operationFields } from 'nodes/XpertAi/execution/nodeProperties';
 import { ECHO_ASSISTANT_ID } from 'sandbox';
+
 import { calledBy, goodParameters, titleOf } from './support/caseOperations';
 import { ALL_CASES } from './support/cases';
 import { TEXTS, column, useIngest } from './support/ingest';

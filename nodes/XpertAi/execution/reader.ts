@@ -6,7 +6,7 @@ import {
 	type NodeOperationError,
 	type NodeParameterValueType,
 } from 'n8n-workflow';
-import { type AnyZodObject, z, type ZodIssue, type ZodTypeAny } from 'zod';
+import type { AnyZodObject, z, ZodIssue, ZodTypeAny } from 'zod';
 
 import { LONE_SURROGATE_ISSUE } from '../payloads/loneSurrogates';
 import type { Schema } from '../payloads/schemas';
@@ -24,14 +24,10 @@ import { type FieldValues, valueIfAbsent } from './fieldBuilders';
 import {
 	EMPTY_EXPRESSION_ADVICE,
 	emptyExpressionIssue,
-	findPath,
 	givenFor,
 	isBlank,
-	isTextWithLoneSurrogate,
 	isFilled,
-	isExpressionInFixed,
 	isNothing,
-	isUnsendable,
 	locatorValue,
 } from './givenValues';
 import { findPath, isTextWithLoneSurrogate, isUnsendable, stringified, valueAt } from './jsonParts';

@@ -17,9 +17,9 @@ import { multipartBody, type UploadFile } from '../transport/multipart';
 import { connectionsOf } from '../transport/request';
 import { chosenBinaryField, readUploadFile } from './binary';
 import { concurrencyOf, forEachItem } from './concurrency';
-import { type FieldValues, DEFAULT_TIMEOUT_SECONDS } from './fieldBuilders';
+import { DEFAULT_TIMEOUT_SECONDS, type FieldValues } from './fieldBuilders';
 import { throwIfPartMissing } from './identityFields';
-import { type FieldNaming } from './issueText';
+import type { FieldNaming } from './issueText';
 import { Item } from './item';
 import {
 	type DeclaredOperation,

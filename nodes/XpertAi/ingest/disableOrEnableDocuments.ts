@@ -4,7 +4,7 @@ import type { Failure } from '../transport/failure';
 import { type KnowledgebaseRoutes, documentListAnswer } from './routes';
 
 /** Maximum number of documents to disable or enable in one request. */
-const SWITCHED_PER_REQUEST = 100;
+const IDS_PER_REQUEST = 100;
 
 interface DisableOrEnableOptions {
 	disabled: boolean;
@@ -27,7 +27,7 @@ export async function disableOrEnableDocuments(
 	ids: string[],
 	{ disabled, beforeChange, routes, fieldsOf, onChanged }: DisableOrEnableOptions,
 ): Promise<Failure | undefined> {
-	for (const batch of chunk(ids, SWITCHED_PER_REQUEST)) {
+	for (const batch of chunk(ids, IDS_PER_REQUEST)) {
 		if (routes.signal?.aborted) return undefined;
 		const failure = await beforeChange?.(batch);
 		if (failure) return failure;

@@ -1,6 +1,6 @@
 import type { Failure } from '../transport/failure';
 import type { LastProcessingState, ProcessingStatus } from './statuses';
-import { ReadyDocument } from './readyDocuments';
+import type { ReadyDocument } from './readyDocuments';
 
 interface SendInfo {
 	/** Number of the batch, counted from 1; 0 if the document was in no batch. */

@@ -9,7 +9,7 @@ export interface SourceFile extends UploadFile {
 	recordFields?: Pick<DocumentRecord, 'name' | 'type' | 'mimeType'>;
 	/** Whether the node removed U+0000 from the content or from the record. */
 	hadNul?: boolean;
-	/** A copy of the hash given to `ReadyDocument.file`, updated with the content. Unset if `content` is a buffer. */
+	/** A copy of the hash given to `ReadyDocument.readFile`, updated with the content. Unset if `content` is a buffer. */
 	hasher?: Hash;
 }
 

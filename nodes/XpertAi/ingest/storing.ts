@@ -5,16 +5,16 @@ import { type ApiClient, call } from '../transport/call';
 import {
 	type Failure,
 	isConnectionClosed,
-	isTimeout,
 	isInputRejected,
+	isTimeout,
 	isTooLarge,
 	mayBePartlyDone,
 } from '../transport/failure';
 import { matchRecords } from './matchRecords';
-import { type Batch, groupIntoBatches, type BatchLimits } from './batches';
+import { type Batch, type BatchLimits, groupIntoBatches } from './batches';
 import type { Fact } from './facts';
 import type { DocumentGroups } from './readyDocuments';
-import { Folders } from './folders';
+import type { Folders } from './folders';
 import type { JournalRows, SourceMemory } from './memory';
 import type { DocumentOrFact } from './uploads';
 

@@ -4,7 +4,7 @@ import { failureMessage } from '../transport/failureText';
 import type { Send } from '../transport/request';
 import { type Client, withDeadline } from './client';
 import { provesCompletion, readSettledState, readStreamOfEndedRun } from './readRunState';
-import { resultFromEvents, type RunState } from './result';
+import { resultFromTranscript, type RunState } from './result';
 import type { Run, RunClient } from './run';
 
 /** Total time limit for the requests that cancel a run the node no longer waits for. */
@@ -45,8 +45,9 @@ export async function cancelActiveRun(run: RunClient): Promise<RunState> {
 		const after = isTransient(failure) ? await readRun(run) : undefined;
 		if (after?.answer?.status !== 'interrupted') return { status: 'unread', failure };
 	}
-	const events = await readStreamOfEndedRun(run);
-	const result = events && provesCompletion(events) ? resultFromEvents(events) : undefined;
+	const transcript = await readStreamOfEndedRun(run);
+	const result =
+		transcript && provesCompletion(transcript) ? resultFromTranscript(transcript) : undefined;
 	return result?.status === 'completed' ? result : { status: 'cancelled' };
 }
 

@@ -18,7 +18,7 @@ import {
 	hasAnswer,
 	type Interrupted,
 	isResult,
-	resultFromEvents,
+	resultFromTranscript,
 	type RunResult,
 	RUNNING_AT_DEADLINE,
 	timedOutResult,
@@ -44,37 +44,37 @@ export async function waitForRunResult(
 ): Promise<RunResult> {
 	const { facts, listener } = run;
 	// The stream of a decision can begin with events from before the decision. The listener must not get these events.
-	const events = new RunTranscript(run.runId, decidedTasks ? undefined : listener);
-	if (decidedTasks) events.addTaskCalls(decidedTasks);
+	const transcript = new RunTranscript(run.runId, decidedTasks ? undefined : listener);
+	if (decidedTasks) transcript.addTaskCalls(decidedTasks);
 	/** Whether the parts from before the decision are missing. True until the stream has shown them. */
 	let lacksEarlierParts = decidedTasks !== undefined;
 	for (let pause = FIRST_PAUSE_MS; ; ) {
-		const { lastId } = events;
-		await readStream(run, streamId, events);
-		facts.conversationId ??= events.conversationId;
+		const { lastId } = transcript;
+		await readStream(run, streamId, transcript);
+		facts.conversationId ??= transcript.conversationId;
 		if (
-			events.isComplete &&
+			transcript.isComplete &&
 			decidedTasks &&
-			(await endsBeforeDecision(run, events, decidedTasks))
+			(await endsBeforeDecision(run, transcript, decidedTasks))
 		) {
 			// The stream has shown the parts from before the decision. Read on without a pause.
-			events.prepareForNextAnswer(listener);
+			transcript.prepareForNextAnswer(listener);
 			lacksEarlierParts = false;
 			continue;
 		}
 		// Take the result only from a stream with the ID of this run. A stream with another ID may belong to another run:
 		// its end only shows that it is time to read the record.
-		if (events.isComplete && events.hasBeginning && streamId === run.runId) {
+		if (transcript.isComplete && transcript.hasBeginning && streamId === run.runId) {
 			// `planStart` asks which run was followed last (see `lastFollowedRun`).
 			lastFollowedRun.runId = run.runId;
-			const result = await resultOfStream(run, events);
+			const result = await resultOfStream(run, transcript);
 			return lacksEarlierParts ? await withStoredParts(run, result) : result;
 		}
 		const state = await readRunState(run);
 		if (run.signal?.aborted) return executionStoppedResult(failureIn(state));
 		if (isResult(state)) return state;
 		if (run.remainingMs() <= 0) return { ...RUNNING_AT_DEADLINE, failure: failureIn(state) };
-		const hasNewEvents = events.lastId !== lastId;
+		const hasNewEvents = transcript.lastId !== lastId;
 		pause = hasNewEvents ? FIRST_PAUSE_MS : longerPause(pause);
 		await run.wait(pause);
 	}
@@ -86,15 +86,15 @@ export async function waitForRunResult(
  * - If the stream ends with an interruption that may come from another run, reads the state of this run until it is a
  *   result.
  * - Does the same if the answer is empty and the run may have been cancelled before its first words.
- * - If the answer is empty for another reason, reads the stored message of the run. The result is `timedOutResult` if the
- *   message cannot be read.
+ * - If the answer is empty for another reason, reads the stored message of the run. The status of the result is
+ *   `timedOut` if the message cannot be read.
  */
-async function resultOfStream(run: RunClient, events: RunTranscript): Promise<RunResult> {
-	const result = resultFromEvents(events);
+async function resultOfStream(run: RunClient, transcript: RunTranscript): Promise<RunResult> {
+	const result = resultFromTranscript(transcript);
 	if (result.status === 'interrupted')
 		return (await overlapsOthers(run)) ? await waitForSettledResult(run, result) : result;
 	if (result.status !== 'completed' || hasAnswer(result)) return result;
-	if (!provesCompletion(events)) {
+	if (!provesCompletion(transcript)) {
 		// The stream of a run that was cancelled before its first words looks the same.
 		const { answer: record } = await readRun(run);
 		if (record && record.status !== 'success') return await waitForSettledResult(run, result);
@@ -173,13 +173,13 @@ const SILENT_STREAM_MS = 10_000;
 async function readStream(
 	run: RunClient,
 	streamId: string,
-	events: RunTranscript,
+	transcript: RunTranscript,
 ): Promise<Outcome> {
 	const closeStream = new AbortController();
 	const streamEnded = new AbortController();
-	void closeWhenEnded(run, events, streamEnded.signal, closeStream);
+	void closeWhenEnded(run, transcript, streamEnded.signal, closeStream);
 	const ids = { ...run, runId: streamId };
-	const outcome = await run.send(streamRequest(ids, events, closeStream.signal));
+	const outcome = await run.send(streamRequest(ids, transcript, closeStream.signal));
 	streamEnded.abort();
 	return outcome;
 }
@@ -190,15 +190,15 @@ async function readStream(
  */
 async function closeWhenEnded(
 	run: RunClient,
-	events: RunTranscript,
+	transcript: RunTranscript,
 	streamEnded: AbortSignal,
 	closeStream: AbortController,
 ): Promise<void> {
 	for (let pause = SILENT_STREAM_MS; ; pause = longerPause(pause)) {
-		const { lastId } = events;
+		const { lastId } = transcript;
 		await run.clock.sleep(pause, streamEnded);
 		if (streamEnded.aborted) return;
-		if (events.lastId !== lastId) continue;
+		if (transcript.lastId !== lastId) continue;
 		const { answer: record, failure } = await readRun(run);
 		const goesOn = failure ? isTransient(failure) : stageOf(record) !== 'ended';
 		if (goesOn) continue;

@@ -30,7 +30,7 @@ import {
 	neverRanResult,
 	type UnsuccessfulResult,
 	NOTHING_TO_DECIDE,
-	resultFromEvents,
+	resultFromTranscript,
 	type RunResult,
 	RUNNING_AT_DEADLINE,
 	busyAtDeadlineResult,
@@ -215,7 +215,7 @@ async function resultOnThread(
 	state: ThreadState,
 ): Promise<RunResult | undefined> {
 	const messages = messagesOfRun(run, state);
-	const events = transcriptFromThread(state, messages);
+	const transcript = transcriptFromThread(state, messages);
 	run.facts.conversationId ??= state.metadata?.id;
 	const { status } = state;
 	if (status === 'error' || status === 'interrupted') {
@@ -225,9 +225,9 @@ async function resultOnThread(
 			return { ...failedResult(UNVERIFIED_REASON), failure: conversation.failure };
 		// Without messages of this run, the waiting tasks belong to another run: the one that sent the newest question.
 		if (messages.length === 0 && waitsForPerson(conversation)) return undefined;
-		events.end = { ...conversation, status };
+		transcript.end = { ...conversation, status };
 	}
-	const result = resultFromEvents(events);
+	const result = resultFromTranscript(transcript);
 	if (result.status !== 'completed') return result;
 	if (run.intent.rejects && endsWithCall(messages))
 		return { ...result, output: '', rejected: true };

@@ -19,7 +19,7 @@ import {
 	completedFrom,
 	failedResult,
 	hasAnswer,
-	resultFromEvents,
+	resultFromTranscript,
 	cancelledOnServerResult,
 	runFailedResult,
 	type Running,
@@ -85,7 +85,7 @@ async function readEndedRun(
 	if (message?.status === 'thinking') return SETTLING;
 	// If the run has another owner, the server hides the conversation, but not the stream.
 	const replayed = message ? undefined : await readStreamOfEndedRun(run);
-	if (replayed) return resultFromEvents(replayed);
+	if (replayed) return resultFromTranscript(replayed);
 	if (status === 'timeout') return runFailedResult(message?.error ?? TOOK_TOO_LONG_REASON);
 	if (status !== 'success')
 		return runFailedResult(message?.error ?? (await errorIfLastRun(run, facts)));
@@ -97,9 +97,9 @@ async function readEndedRun(
  * with a tool call if a person rejected the call. `SETTLING` if the thread is still busy.
  */
 async function readCompletedRun(run: RunClient, content: unknown): Promise<RunState> {
-	const events = new RunTranscript(run.runId);
-	events.addContent(content);
-	const result = completedFrom(events);
+	const transcript = new RunTranscript(run.runId);
+	transcript.addContent(content);
+	const result = completedFrom(transcript);
 	if (result.output !== '') return result;
 	const { answer: state } = await readThread(run, run.threadId);
 	if (state?.status === 'busy') return SETTLING;
@@ -153,11 +153,11 @@ async function stateFromStream(
 	run: RunClient,
 	{ hasOverlap, mayChange }: Record<'hasOverlap' | 'mayChange', boolean>,
 ): Promise<RunState | undefined> {
-	const events = await readStreamOfEndedRun(run);
-	if (!events) return mayChange ? SETTLING : undefined;
-	const replayed = resultFromEvents(events);
+	const transcript = await readStreamOfEndedRun(run);
+	if (!transcript) return mayChange ? SETTLING : undefined;
+	const replayed = resultFromTranscript(transcript);
 	if (replayed.status === 'failed') return replayed;
-	if (replayed.status === 'completed' && provesCompletion(events)) return replayed;
+	if (replayed.status === 'completed' && provesCompletion(transcript)) return replayed;
 	const interruption = replayed.status === 'interrupted' ? replayed : undefined;
 	// The conversation does not show yet whether the run waits. If no other run overlapped, the interruption in the stream
 	// is that of this run.
@@ -168,7 +168,7 @@ async function stateFromStream(
 	// The tasks of the stream no longer wait. If each of them may be a left-over step, no person had to decide, so the run
 	// is complete.
 	const hadNothingToWaitFor = interruption.interrupt.every(mayBeLeftOver);
-	return hadNothingToWaitFor ? completedFrom(events) : NO_LONGER_WAITING_RESULT;
+	return hadNothingToWaitFor ? completedFrom(transcript) : NO_LONGER_WAITING_RESULT;
 }
 
 /** The result of an interrupted run that no longer waits, without a known cause. */
@@ -177,11 +177,11 @@ const NO_LONGER_WAITING_RESULT = failedResult(
 );
 
 /**
- * Whether a stream whose result is `completed` (see `resultFromEvents`) proves that the run completed. The stream of a
+ * Whether a stream whose result is `completed` (see `resultFromTranscript`) proves that the run completed. The stream of a
  * run that was cancelled before its first words can look like the stream of a completed run with an empty answer.
  */
-export const provesCompletion = (events: RunTranscript) =>
-	events.end.agentStatus === 'success' || hasAnswer(events);
+export const provesCompletion = (transcript: RunTranscript) =>
+	transcript.end.agentStatus === 'success' || hasAnswer(transcript);
 
 /** Time limit for reading the stream of an ended run. If the server no longer stores the stream, the request never ends. */
 const REPLAY_MS = 5_000;
@@ -192,12 +192,12 @@ const REPLAY_MS = 5_000;
  * @returns undefined if the whole stream cannot be read, e.g. because it is no longer stored
  */
 export async function readStreamOfEndedRun(run: RunClient): Promise<RunTranscript | undefined> {
-	const events = new RunTranscript(run.runId);
+	const transcript = new RunTranscript(run.runId);
 	const abort = new AbortController();
 	run.clock.later(REPLAY_MS, () => abort.abort());
-	await run.send(streamRequest(run, events, abort.signal));
-	run.facts.conversationId ??= events.conversationId;
-	return events.isComplete && events.hasBeginning ? events : undefined;
+	await run.send(streamRequest(run, transcript, abort.signal));
+	run.facts.conversationId ??= transcript.conversationId;
+	return transcript.isComplete && transcript.hasBeginning ? transcript : undefined;
 }
 
 /** How long the node reads a run again while its record contradicts the conversation or the thread. */

@@ -1,6 +1,6 @@
 import { pick } from 'lodash';
 
-import { RunTranscript } from '../threads/runTranscript';
+import type { RunTranscript } from '../threads/runTranscript';
 import type { Part } from '../threads/runEventSchemas';
 import type { RunRecord } from '../threads/runsApi';
 import { waitsForPerson } from '../threads/tasks';
@@ -88,14 +88,15 @@ export const failureIn = (state: RunState): Failure | undefined =>
 	'failure' in state ? state.failure : undefined;
 
 /** Returns the result of an ended run from its events. */
-export function resultFromEvents(events: RunTranscript): RunResult {
-	const { status, error, tasks, agentStatus, hasOnlyLeftOverTasks } = events.end;
+export function resultFromTranscript(transcript: RunTranscript): RunResult {
+	const { status, error, tasks, agentStatus, hasOnlyLeftOverTasks } = transcript.end;
 	if (status === 'error') return runFailedResult(error);
-	const completed = completedFrom(events);
+	const completed = completedFrom(transcript);
 	// `status` is that of the conversation, which another run on the thread can change. So look at both.
 	const isInterrupted = status === 'interrupted' || agentStatus === 'interrupted';
 	if (!isInterrupted) return completed;
-	if (waitsForPerson(events.end)) return { ...completed, status: 'interrupted', interrupt: tasks };
+	if (waitsForPerson(transcript.end))
+		return { ...completed, status: 'interrupted', interrupt: tasks };
 	// A completed run gets the status "interrupted" if another run on the thread is cancelled. So the run is completed
 	// if its agent succeeded, or if there is no error and all tasks are left over from the other run.
 	const isCompleted = agentStatus === 'success' || (hasOnlyLeftOverTasks && !error);
@@ -103,9 +104,9 @@ export function resultFromEvents(events: RunTranscript): RunResult {
 }
 
 /** Returns the result of a completed run from its events. */
-export const completedFrom = (events: RunTranscript): Completed => ({
+export const completedFrom = (transcript: RunTranscript): Completed => ({
 	status: 'completed',
-	...pick(events, ['output', 'otherParts', 'parts', 'usage', 'answerId']),
+	...pick(transcript, ['output', 'otherParts', 'parts', 'usage', 'answerId']),
 });
 
 /**

@@ -44,7 +44,7 @@ export type EventData = z.infer<typeof eventDataSchema>;
 
 export const eventSchema = z.object({ type: z.string(), event: lenientText, data: z.unknown() });
 
-/** Matches the names of events of the type `event` in `test/recordings`. `applyEvent` reads some of them. */
+/** Matches the names of events of the type `event` in `test/recordings`. `RunTranscript.applyEvent` reads some of them. */
 const KNOWN_EVENTS =
 	/^on_(conversation_(start|end)|message_(start|end)|agent_(start|end)|chat_event|interrupt)$/;
 

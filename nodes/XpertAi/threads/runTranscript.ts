@@ -286,11 +286,12 @@ export function transcriptFromThread(
 	state: ThreadState | undefined,
 	messages: ThreadMessage[],
 ): RunTranscript {
-	const events = new RunTranscript('');
+	const transcript = new RunTranscript('');
 	// The results of knowledge steps are in fields of `state.values` whose names end with `_channel`.
 	const channels = stepChannels.parse(state?.values ?? {});
 	for (const [name, { result }] of Object.entries(channels))
-		if (name.endsWith('_channel') && result) events.addPart(component(name, { output: result }));
-	for (const message of messages) events.addMessage(message);
-	return events;
+		if (name.endsWith('_channel') && result)
+			transcript.addPart(component(name, { output: result }));
+	for (const message of messages) transcript.addMessage(message);
+	return transcript;
 }

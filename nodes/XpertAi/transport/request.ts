@@ -13,10 +13,10 @@ import { API_ROOT, CREDENTIAL_NAME } from './api';
 import { readCredential, readRequestTarget, tokenOf } from './credential';
 import type { CredentialFields, RequestContext, RequestTarget } from './credential';
 import type { Failure } from './failure';
-import { readStream, type EventStreamOptions } from './eventStream';
+import { type EventStreamOptions, readStream } from './eventStream';
 import { closeFiles } from './multipart';
 import { sanitize } from './sanitize';
-import { redactor, type Redact } from './redact';
+import { type Redact, redactor } from './redact';
 
 export interface ApiRequest<Answer = unknown> {
 	method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

@@ -1,7 +1,7 @@
 import { isPlainObject, mapValues, pick } from 'lodash';
 
-import { CONVERSATION_SUMMARY_FIELDS as CONVERSATION_SUMMARY_FIELDS } from '../../../nodes/XpertAi/operations/conversation/shared';
-import { KNOWLEDGEBASE_SUMMARY_FIELDS as KNOWLEDGEBASE_SUMMARY_FIELDS } from '../../../nodes/XpertAi/operations/knowledgebase/fields';
+import { CONVERSATION_SUMMARY_FIELDS } from '../../../nodes/XpertAi/operations/conversation/shared';
+import { KNOWLEDGEBASE_SUMMARY_FIELDS } from '../../../nodes/XpertAi/operations/knowledgebase/fields';
 import { isJustCreated } from '../../../nodes/XpertAi/threads/lockRecord';
 import { failureReason, missingIn } from 'nodes/XpertAi/transport/failureReason';
 

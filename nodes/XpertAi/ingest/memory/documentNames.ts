@@ -6,10 +6,10 @@ import { packId } from './fingerprints';
 import {
 	isReadable,
 	type MemoryNote,
-	NotesOnServer,
+	type NotesOnServer,
+	type NoteToWrite,
 	orFailure,
 	SIZES,
-	type NoteToWrite,
 } from './notes';
 
 /** The displayed name of a document, and the key from which its ID is derived. Both are optional. */

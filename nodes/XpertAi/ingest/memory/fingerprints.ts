@@ -1,11 +1,11 @@
 import { lowerFirst, sumBy, times, upperFirst } from 'lodash';
 
 const ID_BYTES = 16;
-/** Length of a fingerprint in bytes. A fingerprint is the beginning of a content hash. */
+/** Length of a fingerprint in bytes. A fingerprint is the beginning of a comparison hash. */
 export const FINGERPRINT_BYTES = 7;
 
 /**
- * A mark is the first character of a content hash. The mark shows what was hashed: the content or the version of a
+ * A mark is the first character of a comparison hash. The mark shows what was hashed: the content or the version of a
  * document. In a fingerprint, a capital mark means that the document is processed, or needs no processing.
  */
 export const MARKS = { content: 'c', version: 'v' };

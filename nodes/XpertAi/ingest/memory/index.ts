@@ -5,7 +5,7 @@
  * Lease: only one run at a time may send (see `Lease`). Each run has a higher number than all earlier runs.
  *
  * Pieces and root note: each piece contains the IDs and fingerprints of some of the documents. A fingerprint is a short
- * content hash. The root note contains the number of the last run that is merged into the pieces. A run writes the
+ * comparison hash. The root note contains the number of the last run that is merged into the pieces. A run writes the
  * changed pieces before the root note.
  *
  * Journal: records which documents a run sends (journal.ts). Each batch has one journal page. A journal page consists

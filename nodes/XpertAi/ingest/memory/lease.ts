@@ -8,10 +8,10 @@ import {
 	isReadable,
 	type NoteNameAndTitle,
 	NotesFailed,
-	NotesOnServer,
+	type NotesOnServer,
+	type NoteToWrite,
 	orFailure,
 	type ReadNote,
-	type NoteToWrite,
 } from './notes';
 
 const TURN_NOTE_NAME: NoteNameAndTitle = ['turn', 'when * began'];

@@ -170,7 +170,7 @@ export class SourceMemory {
 	/**
 	 * Creates the journal rows of a batch. The request that stores the batch must contain these rows.
 	 *
-	 * @param hashes content hashes by document ID
+	 * @param hashes comparison hashes by document ID
 	 * @returns the rows, or a failure if nothing may be sent; `undefined` if the server does not return notes
 	 */
 	async journalBatch(hashes: Map<string, string>) {
@@ -259,7 +259,7 @@ export class SourceMemory {
 	private async takeLeaseAndRead(mode: 'to send' | 'if kept'): Promise<void> {
 		const { journal, lease } = this;
 		const [turn, root] = await lease.peek([ROOT_NOTE_NAME]);
-		// Any of the notes `turn`, `lease` and `ROOT_NOTE_NAME` shows that there is a memory, even if the others are missing.
+		// Any of the notes `turn`, `lease` and `memory` shows that there is a memory, even if the others are missing.
 		this.isKept = mode === 'to send' || lease.existedBefore || (turn ?? root) !== undefined;
 		if (!this.isKept) return;
 		// If there are few pieces, read them in the same request as the root note.
@@ -313,7 +313,7 @@ export class SourceMemory {
 	/**
 	 * Records documents that are about to be sent. Their content is unknown until their outcome is known.
 	 *
-	 * @param hashes content hashes by document ID
+	 * @param hashes comparison hashes by document ID
 	 * @returns for each document, the entry that it gets when it is stored
 	 */
 	private recordBeforeSending(hashes: Map<string, string>): FingerprintEntry[] {

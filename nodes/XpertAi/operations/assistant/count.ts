@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { declare } from '../../execution/operation';
-import { assistantFilterBody, IDENTIFYING_FILTERS } from './search';
+import { assistantFilterBody, SELECTING_FILTERS } from './search';
 
 export const count = declare({
 	value: 'count',
@@ -11,7 +11,7 @@ export const count = declare({
 	description: 'Count the assistants you may use',
 	route: 'POST /assistants/count',
 	body: assistantFilterBody,
-	selectingFields: IDENTIFYING_FILTERS,
+	selectingFields: SELECTING_FILTERS,
 	repeatable: true,
 	answerSchema: z.number({ message: 'it is not a number' }),
 	toOutput: (answer) => [{ count: answer as number }],

@@ -30,7 +30,7 @@ export const assistantFilterBody = {
 };
 
 /** The filters that identify assistants. If the expression of such a filter has no value, the node sends no request. */
-export const IDENTIFYING_FILTERS = { 'filters.slug': {}, 'filters.workspaceId': {} };
+export const SELECTING_FILTERS = { 'filters.slug': {}, 'filters.workspaceId': {} };
 
 export const search = declare({
 	value: 'search',
@@ -40,6 +40,6 @@ export const search = declare({
 	description: 'Get the assistants you may use',
 	route: 'POST /assistants/search',
 	body: assistantFilterBody,
-	selectingFields: IDENTIFYING_FILTERS,
+	selectingFields: SELECTING_FILTERS,
 	paging: {},
 });

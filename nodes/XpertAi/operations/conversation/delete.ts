@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 import { addedSwitch } from '../../execution/fieldBuilders';
 import type { Item } from '../../execution/item';
-import { type PrecheckResult, declare } from '../../execution/operation';
+import { declare, type PrecheckResult } from '../../execution/operation';
 import { conversationRecord } from '../../payloads/bodies';
 import { conversationLocator } from '../../pickers/locators';
 import { anySuccessfulAnswer } from '../../transport/answerSchemas';

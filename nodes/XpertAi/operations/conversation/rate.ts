@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-import { choiceField, panelGroupField, idField, textField } from '../../execution/fieldBuilders';
+import { choiceField, idField, panelGroupField, textField } from '../../execution/fieldBuilders';
 import type { Item } from '../../execution/item';
-import { type PathValues, type PrecheckResult, declare } from '../../execution/operation';
-import { RATINGS, rating } from '../../payloads/bodies';
+import { declare, type PathValues, type PrecheckResult } from '../../execution/operation';
+import { rating, RATINGS } from '../../payloads/bodies';
 import { conversationLocator } from '../../pickers/locators';
 import { listAnswer } from '../../transport/answerSchemas';
 import { buildPath } from '../../transport/api';

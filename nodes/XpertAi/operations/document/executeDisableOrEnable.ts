@@ -136,12 +136,12 @@ async function disableOrEnableGroup(
 		fieldsOf: (id) => ({ name: names?.get(id)?.name ?? keys.get(id) }),
 		onChanged: (id) => addOutcome(id, state),
 	});
-	addHints(context, switchHints([...outcomes.values()], memory));
+	addHints(context, disableOrEnableHints([...outcomes.values()], memory));
 	return { outcomes, failure };
 }
 
 /** Hints about documents that were disabled or enabled, and about the memory of their source. */
-function switchHints(outcomes: IDataObject[], memory?: SourceMemory): string[] {
+function disableOrEnableHints(outcomes: IDataObject[], memory?: SourceMemory): string[] {
 	const unknown = filter(outcomes, { known: false }).length;
 	const enabled = filter(outcomes, { outcome: 'enabled' }).length;
 	const unknownHint = `${counted(unknown, 'document was', 'documents were')} not known of this source (one of a Shard never is). Check Knowledgebase, Source Name and the keys.`;

@@ -1,9 +1,9 @@
 import { declare } from '../../execution/operation';
-import { PARSE_MODES, fileContextParts } from '../../payloads/bodies';
+import { fileContextParts, PARSE_MODES } from '../../payloads/bodies';
 import {
 	choiceField,
-	panelGroupField,
 	idField,
+	panelGroupField,
 	splitList,
 	textField,
 } from '../../execution/fieldBuilders';

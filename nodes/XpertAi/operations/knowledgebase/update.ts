@@ -4,13 +4,13 @@ import { knowledgebaseChanges } from '../../payloads/knowledgebase';
 import { schemaOfAskedRecord } from '../../transport/answerSchemas';
 import { declare } from '../../execution/operation';
 import { knowledgebaseLocator } from '../../pickers/locators';
-import { panelGroupField, type FieldValues } from '../../execution/fieldBuilders';
+import { type FieldValues, panelGroupField } from '../../execution/fieldBuilders';
 import {
-	STATUS_ADVICE,
-	KNOWLEDGEBASE_SUMMARY_FIELDS,
 	clearFieldsField,
+	KNOWLEDGEBASE_SUMMARY_FIELDS,
 	nameField,
 	optionalFields,
+	STATUS_ADVICE,
 } from './fields';
 
 export const update = declare({

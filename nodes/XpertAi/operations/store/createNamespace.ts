@@ -2,16 +2,16 @@ import { storeNamespacesBody } from '../../payloads/bodies';
 import { listAnswer } from '../../transport/answerSchemas';
 import { declare } from '../../execution/operation';
 import {
-	panelGroupField,
 	filledOnly,
 	limitField,
 	numberField,
+	panelGroupField,
 } from '../../execution/fieldBuilders';
 import {
-	NEEDS_EVERY_ELEMENT,
 	namespaceAdvice,
 	namespaceElements,
 	namespaceField,
+	NEEDS_EVERY_ELEMENT,
 } from './searchItems';
 
 export const createNamespace = declare({

@@ -1,13 +1,13 @@
 import {
 	chosenBinaryFields,
 	chosenBinaryField,
-	documentExtension,
 	openWithHead,
 	readUploadFile,
-import { documentExtension } from 'nodes/XpertAi/execution/mimeTypes';
 } from 'nodes/XpertAi/execution/binary';
+import { documentExtension } from 'nodes/XpertAi/execution/mimeTypes';
 import { textField } from 'nodes/XpertAi/execution/fieldBuilders';
 import type { Item } from 'nodes/XpertAi/execution/item';
+
 import { itemOf } from '../../support/context';
 import { field, itemWith } from '../../support/files';
 import { thrownBy } from '../../support/thrown';

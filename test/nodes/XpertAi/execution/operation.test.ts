@@ -5,6 +5,7 @@ import { XpertAi } from 'nodes/XpertAi/XpertAi.node';
 import { isCoded, onlyReads } from 'nodes/XpertAi/execution/operation';
 import { operationFields } from 'nodes/XpertAi/execution/nodeProperties';
 import { XpertAiTrigger } from 'nodes/XpertAiTrigger/XpertAiTrigger.node';
+
 import { OPERATIONS, PROPERTIES, allProperties, propertiesOf } from '../../support/properties';
 import type { Placed } from '../../support/properties';
 

@@ -11,6 +11,7 @@ import {
 	runDeclared,
 } from 'nodes/XpertAi/execution/runOperation';
 import { bodyOf as readBody } from 'nodes/XpertAi/execution/requestBody';
+
 import { itemOf, unconnected } from '../../support/context';
 import { bodyOf, operationOf } from '../../support/operations';
 import { thrownBy } from '../../support/thrown';

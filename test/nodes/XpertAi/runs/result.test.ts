@@ -2,7 +2,7 @@ import {
 	arrivalUnknownResult,
 	busyResult,
 	neverRanResult,
-	resultFromEvents,
+	resultFromTranscript,
 	busyAtDeadlineResult,
 } from 'nodes/XpertAi/runs/result';
 import { RunTranscript } from 'nodes/XpertAi/threads/runTranscript';
@@ -96,13 +96,13 @@ describe('resultFromEvents', () => {
 			{ status: 'interrupted', hasOnlyLeftOverTasks: true, error: 'By user' },
 			{ status: 'failed' },
 		],
-	])('%s', (_, end, result) => expect(resultFromEvents(ended(end))).toMatchObject(result));
+	])('%s', (_, end, result) => expect(resultFromTranscript(ended(end))).toMatchObject(result));
 
 	it('counts a whole answer, though the cancelling of another run interrupted it (recorded)', () => {
 		const events = recordedEvents('01af66de-3a9d-4bd5-97fb-e4e94346fa5d');
 		expect(events).toMatchObject({ isComplete: true, hasBeginning: true });
 		const output = expect.stringMatching(/^Echo: FIRST-B-0/) as string;
-		expect(resultFromEvents(events)).toMatchObject({ status: 'completed', output });
+		expect(resultFromTranscript(events)).toMatchObject({ status: 'completed', output });
 	});
 
 	it('does not count the cancelled one (recorded)', () => {

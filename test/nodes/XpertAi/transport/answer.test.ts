@@ -5,12 +5,8 @@ import { answerIssue, parseJsonText, parseRetryAfter } from 'nodes/XpertAi/trans
 import { unreadableReason } from 'nodes/XpertAi/transport/unreadable';
 import {
 	type AnswerSchema,
-	unreadableReason,
-	answerIssue,
 	anySuccessfulAnswer,
 	listAnswer,
-	parseJsonText,
-	parseRetryAfter,
 	recordWith,
 } from 'nodes/XpertAi/transport/answerSchemas';
 import { failureReason as reasonIn } from 'nodes/XpertAi/transport/failureReason';

@@ -10,11 +10,11 @@ import { addHints, isTool } from '../../../execution/n8nExecution';
 import { documentsError } from './documentErrors';
 import { addMemoryHints, addMirroredHint, addVersionHints } from './endHints';
 import { groupBySource } from './execute';
-import { throwIfInLoop, adjustedToLinkedNodes } from './workflowChecks';
+import { adjustedToLinkedNodes, throwIfInLoop } from './workflowChecks';
 import { disableMissing } from './disableMissing';
 import { hintsOf, outputItems, submissionProgress, withHints } from './report';
-import { readSubmitSettings, submitSettingsSchema, type SubmitSettings } from './settings';
-import { SourceRun } from './sourceRun';
+import { readSubmitSettings, type SubmitSettings, submitSettingsSchema } from './settings';
+import type { SourceRun } from './sourceRun';
 import { type InputDocument, readOrRejectWithKey } from './sources/inputDocument';
 import { Submission } from './submission';
 

@@ -2,9 +2,9 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import {
 	addedSwitch,
-	concurrencyOption,
 	binaryNameField,
 	choiceField,
+	concurrencyOption,
 	displayedIf,
 	groupField,
 	inPanelOrder,

@@ -7,7 +7,7 @@ import { findPath } from '../../../execution/jsonParts';
 import { shownValue } from '../../../execution/issueText';
 import type { Item } from '../../../execution/item';
 import type { OutputFormat } from '../../../execution/outputs';
-import { Reader } from '../../../execution/reader';
+import type { Reader } from '../../../execution/reader';
 import { timeoutSecondsSchema } from '../../../execution/runOperation';
 import { finite, positiveInteger } from '../../../payloads/schemas';
 import { MINUTE_MS } from '../../../transport/clock';

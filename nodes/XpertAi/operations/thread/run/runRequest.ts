@@ -13,7 +13,7 @@ import { readOutputFormat } from '../../../execution/outputs';
 import { isTool } from '../../../execution/n8nExecution';
 import { mergeAdditionalFields } from '../../../execution/requestBody';
 import { changedArguments, runBodies } from '../../../payloads/bodies';
-import { missingValueOfWholeText, missingValueIssue } from '../../../payloads/missingValues';
+import { missingValueIssue, missingValueOfWholeText } from '../../../payloads/missingValues';
 import { derivedId } from '../../../payloads/ids';
 import {
 	filterValuesIn,

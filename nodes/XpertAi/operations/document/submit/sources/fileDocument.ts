@@ -8,7 +8,7 @@ import type { Item } from '../../../../execution/item';
 import type { DocumentRecord } from '../../../../payloads/document';
 import { isHtml } from '../../../../transport/unreadable';
 import { type FileContent, otherContent, textContent } from './fileContent';
-import { detectFormat, fileFormatOf, type FileFormat } from './fileFormat';
+import { detectFormat, type FileFormat, fileFormatOf } from './fileFormat';
 import type { InputDocument } from './inputDocument';
 import { readyRecord } from './readyRecord';
 
@@ -122,5 +122,5 @@ function fileDocument(
 			recordFields,
 		};
 	};
-	return { ...ready, readFile: readFile };
+	return { ...ready, readFile };
 }

@@ -1,9 +1,9 @@
 import { compact } from 'lodash';
 
+import type { BinaryField } from '../../../../execution/binary';
 import {
-	type BinaryField,
-	documentExtension,
 	DOCUMENT_MIME_TYPES,
+	documentExtension,
 	UNKNOWN_MIME_TYPE,
 } from '../../../../execution/mimeTypes';
 import { isTextHead } from '../../../../execution/fileText';

@@ -25,7 +25,7 @@ export interface InputDocument {
 	 * that lacks a part.
 	 */
 	metadataRowKeys?: Record<'empty' | 'lacking' | 'filled', string[]>;
-	/** Reads the file (see `ReadyDocument.file`). The node uploads the file before it stores the document. */
+	/** Reads the file (see `ReadyDocument.readFile`). The node uploads the file before it stores the document. */
 	readFile?: (hasher?: Hash) => Promise<SourceFile>;
 	/** Whether the node removed U+0000 from the record. Not set if there is a file: see `SourceFile.hadNul`. */
 	hadNul?: boolean;
