@@ -1,7 +1,7 @@
 import { omit } from 'lodash';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { keyNamespace } from 'nodes/XpertAi/operations/document/submit/sourceIdentity';
+import { keyNamespace } from 'nodes/XpertAi/operations/document/sourceIdentity';
 import { derivedId } from 'nodes/XpertAi/payloads/ids';
 import { answering, withoutRoute } from './support/faults';
 import { clock } from './support/clock';

@@ -16,9 +16,9 @@ import type { Failure } from '../../transport/failure';
 import { executionCancelSignal } from '../../transport/request';
 import { documentsError } from './submit/documentErrors';
 import { memoryHints } from './submit/endHints';
-import { keyNamespace, memoryPlaceOf } from './submit/sourceIdentity';
-import { knowledgebaseRoutes } from './submit/knowledgebaseRoutes';
-import { asHint, counted } from './submit/textHelpers';
+import { keyNamespace, memoryPlaceOf, sourceNameAndShard } from './sourceIdentity';
+import { knowledgebaseRoutes } from './knowledgebaseRoutes';
+import { asHint, counted } from './textHelpers';
 
 const documentsBySchema = z.enum(['key', 'id']);
 

@@ -2,14 +2,10 @@ import fc from 'fast-check';
 import { attempt, isDate, isError, isObject } from 'lodash';
 import { DateTime } from 'luxon';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
-import {
-	checkedKey,
-	conversationKeyOf,
-	identityText,
-	keyOf,
-	sourceNameAndShard,
-	readVersion,
-} from 'nodes/XpertAi/execution/identityFields';
+import { checkedKey, identityText, keyOf } from 'nodes/XpertAi/execution/identityFields';
+import { sourceNameAndShard } from 'nodes/XpertAi/operations/document/sourceIdentity';
+import { conversationKeyOf } from 'nodes/XpertAi/operations/thread/run/runRequest';
+import { readVersion } from 'nodes/XpertAi/operations/document/submit/documentVersion';
 import type { Item } from 'nodes/XpertAi/execution/item';
 import { findChanges } from 'nodes/XpertAi/operations/document/findChanges';
 import { submitFields } from 'nodes/XpertAi/operations/document/submit/fields';

@@ -1,6 +1,9 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import { DateTime } from 'luxon';
 
+import { identityText, keyIfGiven, keyOf } from 'nodes/XpertAi/execution/identityFields';
+import { sourceNameAndShard } from 'nodes/XpertAi/operations/document/sourceIdentity';
+import { conversationKeyOf } from 'nodes/XpertAi/operations/thread/run/runRequest';
 import {
 	conversationKeyOf,
 	identityText,

@@ -10,7 +10,7 @@ import { findChangesNodeBefore } from './linkedNodes';
 import type { SourceRun } from './sourceRun';
 import { VERSION_FIELD_PARAMETER, VERSION_PARAMETER } from './sources/inputDocument';
 import type { Submission } from './submission';
-import { asHint, counted, sentences } from './textHelpers';
+import { asHint, counted, sentences } from '../textHelpers';
 
 /** Hints about problems with the memory of earlier runs. */
 export function memoryHints({

@@ -5,8 +5,8 @@ import type { ItemError } from '../../../execution/apiError';
 import type { Item } from '../../../execution/item';
 import { MARKS } from '../../../ingest/memory';
 import { derivedId } from '../../../payloads/ids';
-import { type Document, hashOf, readyDocument } from './readyDocument';
-import { keyNamespace } from './sourceIdentity';
+import { type Document, hashOf, makeReadyDocument } from './makeReadyDocument';
+import { keyNamespace } from '../sourceIdentity';
 import type { SourceContents } from './sourceContents';
 import type { SourceOutcomes } from './sourceOutcomes';
 import {

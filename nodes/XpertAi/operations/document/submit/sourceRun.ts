@@ -7,15 +7,15 @@ import { uploadFiles } from '../../../ingest/uploads';
 import type { Failure } from '../../../transport/failure';
 import { UPLOAD_TIMEOUT_SECONDS } from '../../shared/upload';
 import { documentsError } from './documentErrors';
-import type { DocumentReport } from './outcomes';
-import { memoryPlaceOf, type SourceSettings } from './sourceIdentity';
-import { knowledgebaseRoutes } from './knowledgebaseRoutes';
+import type { DocumentReport } from './documentReport';
+import { memoryPlaceOf, type SourceSettings } from '../sourceIdentity';
+import { knowledgebaseRoutes } from '../knowledgebaseRoutes';
 import { SourceComparison } from './sourceComparison';
 import { SourceContents } from './sourceContents';
 import { SourceOutcomes } from './sourceOutcomes';
 import { SourceReader } from './sourceReader';
 import type { Submission } from './submission';
-import { asHint } from './textHelpers';
+import { asHint } from '../textHelpers';
 
 /** Number of documents in the first batch. A small batch is processed soon, and shows early if all documents fail. */
 const FIRST_BATCH_SIZE = 10;

@@ -9,7 +9,7 @@ import type { SubmitSettings } from './settings';
 import type { ItemDocuments } from './sources/inputDocument';
 import { readDocuments } from './sources/readDocuments';
 import { addFact, newTally } from './tally';
-import { sentences } from './textHelpers';
+import { sentences } from '../textHelpers';
 
 /**
  * Marks failures as `hasServerNeverAnswered` until a server answers. A 404 of a proxy or an unrelated server does not count as an

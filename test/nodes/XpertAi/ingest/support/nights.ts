@@ -9,7 +9,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { findChanges } from '../../../../../nodes/XpertAi/operations/document/findChanges';
 import { submit } from '../../../../../nodes/XpertAi/operations/document/submit';
-import { keyNamespace } from '../../../../../nodes/XpertAi/operations/document/submit/sourceIdentity';
+import { keyNamespace } from '../../../../../nodes/XpertAi/operations/document/sourceIdentity';
 import { disable, enable } from '../../../../../nodes/XpertAi/operations/document/disableOrEnable';
 import { derivedId } from '../../../../../nodes/XpertAi/payloads/ids';
 import { connectionOf } from '../../../../../nodes/XpertAi/transport/request';

@@ -24,7 +24,7 @@ import {
 } from 'nodes/XpertAi/operations/document/submit/report';
 import { readSubmitSettings } from 'nodes/XpertAi/operations/document/submit/settings';
 import { Submission } from 'nodes/XpertAi/operations/document/submit/submission';
-import { counted } from 'nodes/XpertAi/operations/document/submit/textHelpers';
+import { counted } from 'nodes/XpertAi/operations/document/textHelpers';
 import type { DocumentRecord } from 'nodes/XpertAi/payloads/document';
 import { failureMessage } from 'nodes/XpertAi/transport/failureText';
 import { itemOf } from 'test/nodes/support/context';

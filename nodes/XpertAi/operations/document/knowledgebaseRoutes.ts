@@ -1,8 +1,8 @@
-import { buildPath } from '../../../transport/api';
-import { type RetryLimits, OutageBudget, type Call, call } from '../../../transport/call';
-import { systemClock } from '../../../transport/clock';
-import type { Send } from '../../../transport/request';
-import { startProcessing, getStatus } from '../processingOperations';
+import { buildPath } from '../../transport/api';
+import { type Call, call, OutageBudget, type RetryLimits } from '../../transport/call';
+import { systemClock } from '../../transport/clock';
+import type { Send } from '../../transport/request';
+import { getStatus, startProcessing } from './processingOperations';
 
 /** The path of the request that stores new documents and changes existing ones. */
 export const STORE_PATH = '/knowledges/{knowledgebaseId}/bulk';

@@ -1,9 +1,22 @@
 import { compact } from 'lodash';
 
-import type { sourceNameAndShard } from '../../../execution/identityFields';
-import type { Execution } from '../../../execution/operation';
-import type { MemoryPlace } from '../../../ingest/memory';
-import { derivedId } from '../../../payloads/ids';
+import { type ItemReader, keyIfGiven, type KeyOptions } from '../../execution/identityFields';
+import type { Execution } from '../../execution/operation';
+import type { MemoryPlace } from '../../ingest/memory';
+import { derivedId } from '../../payloads/ids';
+
+/** Each part of a name needs a visible character: all tenants without a name would share the source `tenant-`. */
+const SOURCE_NAME_OPTIONS: KeyOptions = { needsEveryPart: true };
+
+/** Returns the source name and the shard of an item. Each is `''` if the user left it empty, or cannot fill it in. */
+export const sourceNameAndShard = (item: ItemReader) => ({
+	sourceName: keyIfGiven(item, 'sourceName', SOURCE_NAME_OPTIONS) ?? '',
+	shard: item.hasParameter('options.shard')
+		? (keyIfGiven(item, 'options.shard', SOURCE_NAME_OPTIONS) ?? '')
+		: '',
+});
+
+/* Optional fields that select records */
 
 export type SourceSettings = ReturnType<typeof sourceNameAndShard>;
 
