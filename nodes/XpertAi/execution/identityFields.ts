@@ -4,29 +4,27 @@ import { isExpression } from 'n8n-workflow';
 import { jsonValueSchema } from './jsonValueSchema';
 import { hasLostDigits, type IdentityOptions, MissingPart } from '../payloads/identity';
 import { canonicalKey, conversationKeyIssue, keyIssue } from '../payloads/keys';
-import { missingValueOfWholeText } from '../payloads/missingValues';
 import { partsOf } from '../payloads/template';
 import {
 	evaluateByPartsAndShare,
-	expressionValueByParts,
 	type ExpressionScope,
+	expressionValueByParts,
 	readsSibling,
 	templateParserOf,
 } from './expressions';
-import { LOST_DIGITS_ADVICE, LOST_DIGITS_ISSUE, convertToType } from './fieldSchemas';
-import { givenFor, isBlank, isFilled } from './givenValues';
-import { isTool } from './n8nExecution';
+import { LOST_DIGITS_ADVICE, LOST_DIGITS_ISSUE } from './fieldSchemas';
+import { givenFor, isBlank, isParameterFilled } from './givenValues';
 import type { Reader } from './reader';
 import { throwMissingPart } from './missingPartErrors';
 
 /** An item whose expressions are evaluated at its `place`. */
-type ItemReader = Reader & { place: ExpressionScope };
+export type ItemReader = Reader & { place: ExpressionScope };
 
 /**
  * Reads an identity field. A Fixed field gives text. An expression gives its value, without conversion, or a `MissingPart`
  * if a part of it is missing. An expression for the whole collection is not split into parts.
  */
-function valueOrMissing(item: ItemReader, name: string, options: IdentityOptions): unknown {
+export function valueOrMissing(item: ItemReader, name: string, options: IdentityOptions): unknown {
 	const [collection = '', ...path] = name.split('.');
 	// An expression may return the whole collection. Then the node parameters contain no single field.
 	if (path.length > 0 && isExpression(item.node.parameters[collection])) {
@@ -49,14 +47,16 @@ function textOrMissing(
 }
 
 /** Whether an identity field is filled in. If an expression returns the collection, its result decides. */
-function isGiven(item: ItemReader, name: string): boolean {
+export function isGiven(item: ItemReader, name: string): boolean {
 	const [collection = '', ...path] = name.split('.');
 	const isCollectionExpression = path.length > 0 && isExpression(item.node.parameters[collection]);
-	return isCollectionExpression ? textOrMissing(item, name, {}) !== '' : isFilled(item.node, name);
+	return isCollectionExpression
+		? textOrMissing(item, name, {}) !== ''
+		: isParameterFilled(item.node, name);
 }
 
 /* Keys and names */
-interface KeyOptions extends IdentityOptions {
+export interface KeyOptions extends IdentityOptions {
 	/** What the message about a part without a value says in addition. */
 	issueAddition?: string;
 	/** Whether equal keys share a record. Then a key that contains a word such as `undefined` is rejected. */
@@ -120,34 +120,6 @@ export function checkedKey(
 	return textIssue === undefined ? key : item.throwIssue({ field, issue: textIssue });
 }
 
-/** Each part of a name needs a visible character: all tenants without a name would share the source `tenant-`. */
-const SOURCE_NAME_OPTIONS: KeyOptions = { needsEveryPart: true };
-
-/** Returns the source name and the shard of an item. Each is `''` if the user left it empty, or cannot fill it in. */
-export const sourceNameAndShard = (item: ItemReader) => ({
-	sourceName: keyIfGiven(item, 'sourceName', SOURCE_NAME_OPTIONS) ?? '',
-	shard: item.hasParameter('options.shard')
-		? (keyIfGiven(item, 'options.shard', SOURCE_NAME_OPTIONS) ?? '')
-		: '',
-});
-
-/**
- * Reads the key of a conversation. Visitors with the same key share a conversation, so each part must be there.
- *
- * @throws NodeOperationError if a part of the key is missing, or the key is not valid
- */
-export function conversationKeyOf(item: ItemReader): string {
-	const readsSession = /\bsessionId\b/.test(String(givenFor(item.node, 'conversationKey')));
-	const issueAddition = readsSession && isTool(item.place.context) ? NO_CHAT_IN_TEST : '';
-	return keyOf(item, 'conversationKey', { needsEveryPart: true, isShared: true, issueAddition });
-}
-
-/** The output of a tool shows only the message of an error, so this is no advice. */
-const NO_CHAT_IN_TEST =
-	'. A tool that is tested alone has no chat: for the test, write {{ $json.sessionId || "test" }}';
-
-/* Optional fields that select records */
-
 /**
  * Throws an error if the expression of an optional field lacks a part, or is blank. Without this value, the request
  * would also select other records. A lone `$fromAI` may be blank, because the model of an agent may leave out the value.
@@ -157,7 +129,7 @@ const NO_CHAT_IN_TEST =
  */
 export function throwIfPartMissing(item: ItemReader, name: string, options: IdentityOptions): void {
 	const given = givenFor(item.node, name);
-	if (!isExpression(given) || !isFilled(item.node, name) || readsSibling(given)) return;
+	if (!isExpression(given) || !isParameterFilled(item.node, name) || readsSibling(given)) return;
 	const parts = partsOf(templateParserOf(item.node)(given));
 	const needsEveryPart = options.needsEveryPart === true || parts.length <= 1;
 	const value = evaluateByPartsAndShare(item.place, given, name, name, {
@@ -171,35 +143,6 @@ export function throwIfPartMissing(item: ItemReader, name: string, options: Iden
 
 const OTHERS_ADVICE =
 	'Correct the expression, or clear the field: without a value, others would be meant as well.';
-
-/* Versions */
-
-/**
- * Converts a value to a document version. Only numbers, dates and non-blank texts are versions.
- *
- * @returns undefined for any other value, and for a text that stands for a missing value, e.g. `null`
- */
-export function asVersion(value: unknown): string | undefined {
-	const text = typeof value === 'boolean' ? undefined : convertToType('string', value);
-	if (typeof text !== 'string' || text.trim() === '') return undefined;
-	return missingValueOfWholeText(text.trim()) === undefined ? text.trim() : undefined;
-}
-
-/**
- * Reads the version of a document.
- *
- * @returns undefined if the field is empty, if a part of its expression is missing, or if the value is true, false or a
- * text that stands for a missing value, e.g. `null`
- * @throws NodeOperationError if the value is not valid, e.g. a number that is too large to be exact
- */
-export function readVersion(item: ItemReader, name: string): string | undefined {
-	const value = valueOrMissing(item, name, {});
-	if (value instanceof MissingPart || typeof value === 'boolean') return undefined;
-	return asVersion(item.asText(name, value));
-}
-
-/** Whether the user filled in the field for the version. */
-export const wantsVersion = isGiven;
 
 /* Addresses, folders and rows */
 

@@ -5,16 +5,11 @@ import { identityText, keyIfGiven, keyOf } from 'nodes/XpertAi/execution/identit
 import { sourceNameAndShard } from 'nodes/XpertAi/operations/document/sourceIdentity';
 import { conversationKeyOf } from 'nodes/XpertAi/operations/thread/run/runRequest';
 import {
-	conversationKeyOf,
-	identityText,
-	keyIfGiven,
-	keyOf,
-	sourceNameAndShard,
 	readVersion,
 	asVersion,
 	wantsVersion,
-} from 'nodes/XpertAi/execution/identityFields';
-import { throwIfFixedVersion } from 'nodes/XpertAi/execution/fixedFields';
+} from 'nodes/XpertAi/operations/document/submit/documentVersion';
+import { throwIfFixedVersion } from 'nodes/XpertAi/operations/document/submit/fixedFields';
 import { isMissingPartError } from 'nodes/XpertAi/execution/missingPartErrors';
 import { submitFields } from 'nodes/XpertAi/operations/document/submit/fields';
 import { startFields } from 'nodes/XpertAi/operations/thread/run/fields';

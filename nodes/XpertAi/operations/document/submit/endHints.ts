@@ -2,7 +2,7 @@ import { compact, sumBy, uniq } from 'lodash';
 import { isExpression } from 'n8n-workflow';
 
 import { givenFor } from '../../../execution/givenValues';
-import { wantsVersion } from '../../../execution/identityFields';
+import { VERSION_FIELD_PARAMETER, VERSION_PARAMETER, wantsVersion } from './documentVersion';
 import { shownValue } from '../../../execution/issueText';
 import type { MemoryFailures } from '../../../ingest/memory';
 import { failureMessage } from '../../../transport/failureText';

@@ -2,8 +2,9 @@ import { sortBy, sumBy } from 'lodash';
 import type { INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { keyOf, readVersion, wantsVersion } from '../../../execution/identityFields';
-import { throwIfFixedVersion } from '../../../execution/fixedFields';
+import { keyOf } from '../../../execution/identityFields';
+import { readVersion, wantsVersion } from './documentVersion';
+import { throwIfFixedVersion } from './fixedFields';
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import { addHints, isTool } from '../../../execution/n8nExecution';

@@ -3,7 +3,7 @@ import { NodeOperationError } from 'n8n-workflow';
 
 import type { Item } from '../../../execution/item';
 import type { Fact } from '../../../ingest/facts';
-import { SeenDocuments } from '../../../ingest/seenDocuments';
+import { SeenDocuments } from './seenDocuments';
 import { isInputRejected } from '../../../transport/failure';
 import { type DocumentReport, OUTCOME_NAMES } from './outcomes';
 import type { Document } from './readyDocument';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { chosenBinaryFields } from '../../../execution/binary';
 import { convertToType } from '../../../execution/fieldSchemas';
 import type { FieldValues } from '../../../execution/fieldBuilders';
-import { checkedKey, conversationKeyOf } from '../../../execution/identityFields';
+import { checkedKey, type ItemReader, keyOf } from '../../../execution/identityFields';
 import { throwMissingPart } from '../../../execution/missingPartErrors';
 import { fieldLabel, type FieldNaming } from '../../../execution/issueText';
 import { setsPath } from '../../../execution/jsonParts';
@@ -257,3 +257,18 @@ const isEmptyValue = (value: unknown): boolean =>
 	isNil(value) ||
 	(typeof value === 'string' && /^[\s/]*$/.test(value)) ||
 	(Array.isArray(value) && (value.length === 0 || value.some(isNil)));
+
+/**
+ * Reads the key of a conversation. Visitors with the same key share a conversation, so each part must be there.
+ *
+ * @throws NodeOperationError if a part of the key is missing, or the key is not valid
+ */
+export function conversationKeyOf(item: ItemReader): string {
+	const readsSession = /\bsessionId\b/.test(String(givenFor(item.node, 'conversationKey')));
+	const issueAddition = readsSession && isTool(item.place.context) ? NO_CHAT_IN_TEST : '';
+	return keyOf(item, 'conversationKey', { needsEveryPart: true, isShared: true, issueAddition });
+}
+
+/** The output of a tool shows only the message of an error, so this is no advice. */
+const NO_CHAT_IN_TEST =
+	'. A tool that is tested alone has no chat: for the test, write {{ $json.sessionId || "test" }}';

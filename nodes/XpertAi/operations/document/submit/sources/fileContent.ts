@@ -1,7 +1,7 @@
 import type { Hash } from 'crypto';
 
 import { binaryChunks, type BinaryField, readUploadFile } from '../../../../execution/binary';
-import { decodedChunks, decodeInOnePass } from '../../../../execution/fileText';
+import { decodedChunks, decodeInOnePass } from './fileText';
 import type { Item } from '../../../../execution/item';
 import type { SourceFile } from '../../../../ingest/readyDocuments';
 

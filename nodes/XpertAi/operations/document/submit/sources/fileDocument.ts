@@ -3,7 +3,7 @@ import { pick } from 'lodash';
 
 import { type BinaryField, openWithHead, throwFileIssue } from '../../../../execution/binary';
 import { DOCUMENT_MIME_TYPES } from '../../../../execution/mimeTypes';
-import { NUL } from '../../../../execution/fileText';
+import { NUL } from './fileText';
 import type { Item } from '../../../../execution/item';
 import type { DocumentRecord } from '../../../../payloads/document';
 import { isHtml } from '../../../../transport/unreadable';

@@ -6,7 +6,7 @@ import {
 	documentExtension,
 	UNKNOWN_MIME_TYPE,
 } from '../../../../execution/mimeTypes';
-import { isTextHead } from '../../../../execution/fileText';
+import { isTextHead } from './fileText';
 import { isHtml } from '../../../../transport/unreadable';
 
 const ZIP_FORMATS = ['docx', 'epub', 'pptx', 'xlsx'];

@@ -64,18 +64,3 @@ export function rejectedWithKey(key: unknown, error: ItemError): ItemError {
 	if (typeof key === 'string') documentKeyByError.set(error, key);
 	return error;
 }
-
-/** The setting with the version of the document of an item. */
-export const VERSION_PARAMETER = 'documentSettings.documentVersion';
-
-/** The setting with the name of the field that holds the version, for JSON and files of records. */
-export const VERSION_FIELD_PARAMETER = 'documentSettings.documentVersionField';
-
-/** Whether a value is a non-blank text. */
-export const isFilledText = (raw: unknown): raw is string =>
-	typeof raw === 'string' && raw.trim() !== '';
-
-/** The value at a path of a record. Ignores inherited keys such as `constructor`. */
-export function ownValue(record: DocumentRecord, path: string): unknown {
-	return has(record, path) ? get(record, path) : undefined;
-}

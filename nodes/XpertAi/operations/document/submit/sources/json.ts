@@ -1,6 +1,8 @@
 import { omit } from 'lodash';
 import { z } from 'zod';
-import { checkedKey, asVersion } from '../../../../execution/identityFields';
+
+import { checkedKey } from '../../../../execution/identityFields';
+import { asVersion, VERSION_FIELD_PARAMETER } from '../documentVersion';
 import { fieldLabel, type FieldNaming, shownValue } from '../../../../execution/issueText';
 import type { Item } from '../../../../execution/item';
 import { textIfGiven } from '../../../../execution/reader';

@@ -1,11 +1,7 @@
 import { z } from 'zod';
 
-import {
-	checkedKey,
-	keyIfGiven,
-	readVersion,
-	wantsVersion,
-} from '../../../../execution/identityFields';
+import { checkedKey, keyIfGiven } from '../../../../execution/identityFields';
+import { readVersion, VERSION_PARAMETER, wantsVersion } from '../documentVersion';
 import type { Item } from '../../../../execution/item';
 import { DOCUMENTS_FROM, type DocumentsFrom } from '../fields';
 import { readAddressDocument, stableAddress } from './addresses';

@@ -1,12 +1,12 @@
 import { omit } from 'lodash';
 
 import type { ItemError } from '../../../../execution/apiError';
-import { chosenBinaryField, type BinaryField } from '../../../../execution/binary';
-import { textChunks } from '../../../../execution/fileText';
+import { type BinaryField, chosenBinaryField } from '../../../../execution/binary';
+import { textChunks } from './fileText';
 import { shownValue } from '../../../../execution/issueText';
 import type { Item } from '../../../../execution/item';
 import { textIfGiven } from '../../../../execution/reader';
-import { type FileRecord, jsonRecords } from '../../../../ingest/jsonRecords';
+import { type FileRecord, jsonRecords } from './jsonRecords';
 import type { DocumentRecord } from '../../../../payloads/document';
 import { hasLoneSurrogate, LONE_SURROGATE_ISSUE } from '../../../../payloads/loneSurrogates';
 import { textDocument } from './fileDocument';

@@ -1,5 +1,6 @@
-import { isTextHead, textChunks } from 'nodes/XpertAi/execution/fileText';
-import { field, itemWith } from '../../support/files';
+import { isTextHead, textChunks } from 'nodes/XpertAi/operations/document/submit/sources/fileText';
+
+import { field, itemWith } from '../../../../../support/files';
 
 async function textOf(bytes: Buffer, mimeType?: string): Promise<string> {
 	let [single, split, parts] = ['', '', 0];

@@ -1,9 +1,9 @@
 import { isExpression } from 'n8n-workflow';
 
-import { partsOf } from '../payloads/template';
-import { templateParserOf } from './expressions';
-import { givenFor, isFilled } from './givenValues';
-import type { Reader } from './reader';
+import { partsOf } from '../../../payloads/template';
+import { templateParserOf } from '../../../execution/expressions';
+import { givenFor, isParameterFilled } from '../../../execution/givenValues';
+import type { Reader } from '../../../execution/reader';
 
 /**
  * Throws an error if all documents have the same version. Then no document would ever count as changed.
@@ -32,7 +32,7 @@ export function throwIfFixedKey(item: Reader, count: number): void {
  */
 function hasConstantValue(item: Reader, name: string): boolean {
 	const given = givenFor(item.node, name);
-	if (!isFilled(item.node, name)) return false;
+	if (!isParameterFilled(item.node, name)) return false;
 	if (isExpression(given) && partsOf(templateParserOf(item.node)(given)).length > 0) return false;
 	item.throwIfExpressionInFixed(name);
 	return true;

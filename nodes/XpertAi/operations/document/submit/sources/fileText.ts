@@ -1,7 +1,7 @@
 import { attempt, compact, isError, noop, uniq } from 'lodash';
 
-import { binaryChunks, type BinaryField, throwFileIssue } from './binary';
-import type { Item } from './item';
+import { binaryChunks, type BinaryField, throwFileIssue } from '../../../../execution/binary';
+import type { Item } from '../../../../execution/item';
 
 /** U+0000. The server's database (PostgreSQL) cannot store this character in a text. */
 export const NUL = '\0';

@@ -1,6 +1,9 @@
 import fc from 'fast-check';
 import { sum } from 'lodash';
-import { type FileRecord, jsonRecords } from 'nodes/XpertAi/ingest/jsonRecords';
+import {
+	type FileRecord,
+	jsonRecords,
+} from 'nodes/XpertAi/operations/document/submit/sources/jsonRecords';
 
 const MB = 2 ** 20;
 

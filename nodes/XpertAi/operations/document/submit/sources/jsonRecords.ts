@@ -1,6 +1,6 @@
 import { chunk, sumBy } from 'lodash';
 
-import { parseExactJson } from '../payloads/json';
+import { parseExactJson } from '../../../../payloads/json';
 
 /**
  * A record in a file.

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-import { SeenDocuments } from 'nodes/XpertAi/ingest/seenDocuments';
+import { SeenDocuments } from 'nodes/XpertAi/operations/document/submit/seenDocuments';
 
 const STATES = ['pending', 'stored', 'other'] as const;
 
