@@ -13,15 +13,15 @@ import {
 } from 'nodes/XpertAi/operations/document/submit/documentErrors';
 import { memoryHints } from 'nodes/XpertAi/operations/document/submit/endHints';
 import { submitFields } from 'nodes/XpertAi/operations/document/submit/fields';
-import type { DocumentReport } from 'nodes/XpertAi/operations/document/submit/outcomes';
+import type { DocumentReport } from 'nodes/XpertAi/operations/document/submit/documentReport';
+import { submissionProgress } from 'nodes/XpertAi/operations/document/submit/summaryTexts';
+import { allHints } from 'nodes/XpertAi/operations/document/submit/hints';
+import { processingError, stopError } from 'nodes/XpertAi/operations/document/submit/endErrors';
 import {
 	documentOutputItems,
 	hintsOf,
 	outputItems,
-	processingError,
-	submissionProgress,
-	stopError,
-} from 'nodes/XpertAi/operations/document/submit/report';
+} from 'nodes/XpertAi/operations/document/submit/outputItems';
 import { readSubmitSettings } from 'nodes/XpertAi/operations/document/submit/settings';
 import { Submission } from 'nodes/XpertAi/operations/document/submit/submission';
 import { counted } from 'nodes/XpertAi/operations/document/textHelpers';
