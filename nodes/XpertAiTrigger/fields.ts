@@ -24,9 +24,9 @@ const EVENT_NAMES = {
 
 export type ConversationEvent = keyof typeof EVENT_NAMES;
 
-const eventSchema = keyIn(EVENT_NAMES);
+const conversationEventSchema = keyIn(EVENT_NAMES);
 
-export const EVENTS = eventSchema.options;
+export const EVENTS = conversationEventSchema.options;
 
 /** The subtitle of the trigger on the canvas: the selected events. */
 export const triggerSubtitle = `=Conversation: {{ $parameter["events"].map((event) => (${JSON.stringify(EVENT_NAMES)})[event]).join(", ") }}`;
@@ -67,7 +67,7 @@ export const triggerFields: INodeProperties[] = [
 
 /** The schema of the trigger's parameters. */
 export const triggerSettingsSchema = z.object({
-	events: z.array(eventSchema).min(1),
+	events: z.array(conversationEventSchema).min(1),
 	assistantId: uuid.optional(),
 	simplify: z.boolean(),
 	options: z.object({

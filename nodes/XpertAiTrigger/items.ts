@@ -65,7 +65,7 @@ export async function makeItems(
 			const mayBeTemporary = change.event === 'cancelled' && tries === 0;
 			if (mustReadAgain) unreadableThreads += 1;
 			if (mustReadAgain || mayBeTemporary) postponed.push(change);
-			else done.push({ ...change, json: itemJson(change, thread, settings) });
+			else done.push({ ...change, json: changeJson(change, thread, settings) });
 		}
 		if (unreadableThreads >= MAX_UNREADABLE_THREADS || !hasTime()) break;
 	}
@@ -86,7 +86,7 @@ async function readMessages(send: Send, threadId?: string): Promise<MessagesOrRe
  * Returns the JSON of an item, or undefined if the conversation does not contain the text `onlyWith`. An unreadable
  * thread counts as a match.
  */
-function itemJson(
+function changeJson(
 	change: ConversationChange,
 	{ messages, notRead }: MessagesOrReason,
 	{ simplify, options }: TriggerSettings,

@@ -7,18 +7,18 @@ import { Reader } from '../XpertAi/execution/reader';
 import { systemClock } from '../XpertAi/transport/clock';
 import { connectionOf } from '../XpertAi/transport/request';
 import { readChanges, type Reading } from './changes';
-import { triggerFields, triggerSettingsSchema, type TriggerSettings } from './fields';
+import { triggerFields, type TriggerSettings, triggerSettingsSchema } from './fields';
 import { makeItems, THREAD_TRIES } from './items';
 import {
 	correctMemory,
-	type Memory,
-	unhandledChanges,
-	nextMemory,
 	createFirstMemory,
+	type Memory,
+	nextMemory,
 	readMemory,
 	triesOf,
+	unhandledChanges,
 } from './memory';
-import { type ConversationChange, changesFetcher } from './conversationChanges';
+import { changesFetcher, type ConversationChange } from './conversationChanges';
 
 /**
  * Reads the parameters of the trigger.
@@ -107,7 +107,7 @@ export async function pollWithMemory(
 	polling: Polling,
 ): Promise<INodeExecutionData[][] | null> {
 	const { fetchChanges, settings, stored, watched } = polling;
-	const found = await findChanges(memory, polling);
+	const found = await readNewChanges(memory, polling);
 	const { changes, readError } = found;
 	const corrected = readError === undefined && (await correctMemory(fetchChanges, memory, found));
 	if (corrected) {
@@ -138,7 +138,10 @@ export async function pollWithMemory(
 }
 
 /** Reads changes until there are enough for one poll, or the time for reading is over. */
-async function findChanges(memory: Memory, polling: Polling): Promise<Reading<ConversationChange>> {
+async function readNewChanges(
+	memory: Memory,
+	polling: Polling,
+): Promise<Reading<ConversationChange>> {
 	const { fetchChanges, settings, hasTime, pageSize = PAGE_SIZE } = polling;
 	const isEnough = ({ changes, upTo }: Reading<ConversationChange>) => {
 		if (!hasTime(READING_SHARE)) return true;

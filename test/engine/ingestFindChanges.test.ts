@@ -3,6 +3,7 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { keyNamespace } from 'nodes/XpertAi/operations/document/sourceIdentity';
 import { derivedId } from 'nodes/XpertAi/payloads/ids';
+
 import { answering, withoutRoute } from './support/faults';
 import { clock } from './support/clock';
 import { TEXTS, column, hintsOf, useIngest, isNote } from './support/ingest';

@@ -2,6 +2,7 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { keyNamespace } from 'nodes/XpertAi/operations/document/sourceIdentity';
 import { derivedId } from 'nodes/XpertAi/payloads/ids';
+
 import { TEXTS, column, hintsOf, isNote, useIngest } from './support/ingest';
 import { byId } from './support/locators';
 

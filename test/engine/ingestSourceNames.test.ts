@@ -2,6 +2,7 @@ import type { INodeParameters } from 'n8n-workflow';
 
 import { keyNamespace } from 'nodes/XpertAi/operations/document/sourceIdentity';
 import { derivedId } from 'nodes/XpertAi/payloads/ids';
+
 import { answering } from './support/faults';
 import { clock } from './support/clock';
 import { stopOnce } from './support/fixture';

@@ -2,6 +2,7 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { keyNamespace } from 'nodes/XpertAi/operations/document/sourceIdentity';
 import { derivedId } from 'nodes/XpertAi/payloads/ids';
+
 import { answering } from './support/faults';
 import { TEXTS, column, hintsOf, useIngest, isNote } from './support/ingest';
 

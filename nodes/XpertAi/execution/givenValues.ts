@@ -37,7 +37,7 @@ export function emptyValueName(value: unknown): string {
 }
 
 /** Whether the user filled in a parameter. A lone `=` does not count. */
-export function isFilled(node: INode, name: string): boolean {
+export function isParameterFilled(node: INode, name: string): boolean {
 	const given = givenFor(node, name) ?? '';
 	return typeof given !== 'string' || !['', '='].includes(given.trim());
 }

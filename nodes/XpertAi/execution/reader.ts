@@ -26,8 +26,8 @@ import {
 	emptyExpressionIssue,
 	givenFor,
 	isBlank,
-	isFilled,
 	isNothing,
+	isParameterFilled,
 	locatorValue,
 } from './givenValues';
 import { findPath, isTextWithLoneSurrogate, isUnsendable, stringified, valueAt } from './jsonParts';
@@ -333,7 +333,7 @@ const ID_ADVICE = 'Paste the ID, or the address of its own page: a name is no ID
  * @throws NodeOperationError if the result of an expression is empty
  */
 export function textIfGiven(item: Reader, name: string): string | undefined {
-	if (!isFilled(item.node, name)) return undefined;
+	if (!isParameterFilled(item.node, name)) return undefined;
 	const text = item.text(name);
 	if (text.trim() === '') item.throwEmptyIfExpression(name, text);
 	return text.trim();

@@ -1,7 +1,7 @@
 import { isDate, isEmpty, isObject } from 'lodash';
 import { DateTime } from 'luxon';
 
-import { partsOf, type Template, type CodePart } from './template';
+import { type CodePart, partsOf, type Template } from './template';
 import { EVERY_MISSING_WORD } from './missingValues';
 
 /**
@@ -93,7 +93,7 @@ function assembleValue(
 			return template.pieces.map(inner).reduce(plus);
 		case 'literal':
 		case 'joined':
-			return template.pieces.map((piece) => joinedText(inner(piece))).join('');
+			return template.pieces.map((piece) => textOfBraces(inner(piece))).join('');
 	}
 }
 
@@ -101,7 +101,7 @@ function assembleValue(
 const plus = (one: unknown, other: unknown): unknown => (one as string) + (other as string);
 
 /** The text that n8n inserts for the value of a pair of braces. */
-const joinedText = (value: unknown): string => (Number.isNaN(value) ? '' : String(value));
+const textOfBraces = (value: unknown): string => (Number.isNaN(value) ? '' : String(value));
 
 /** Whether a value is an object or a list, other than a date. */
 const isCollection = (value: unknown) => isObject(value) && !isDateOrDateTime(value);

@@ -2,7 +2,7 @@ import { isEqual, pick } from 'lodash';
 
 import { findAnswer } from '../threads/conversation';
 import { RunTranscript } from '../threads/runTranscript';
-import { streamRequest, readRun, SETTLING_MS, stageOf } from '../threads/runsApi';
+import { readRun, SETTLING_MS, stageOf, streamRequest } from '../threads/runsApi';
 import { sourcesOf } from '../threads/sources';
 import { fieldOfTasks } from '../threads/tasks';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
@@ -19,8 +19,8 @@ import {
 	type Interrupted,
 	isResult,
 	resultFromTranscript,
-	type RunResult,
 	RUNNING_AT_DEADLINE,
+	type RunResult,
 	timedOutResult,
 } from './result';
 import { readRunConversation, type Run, type RunClient } from './run';
@@ -50,7 +50,7 @@ export async function waitForRunResult(
 	let lacksEarlierParts = decidedTasks !== undefined;
 	for (let pause = FIRST_PAUSE_MS; ; ) {
 		const { lastId } = transcript;
-		await readStream(run, streamId, transcript);
+		await followStream(run, streamId, transcript);
 		facts.conversationId ??= transcript.conversationId;
 		if (
 			transcript.isComplete &&
@@ -170,7 +170,7 @@ const SILENT_STREAM_MS = 10_000;
  * Reads the stream of a run until the stream ends or breaks. While no events arrive, polls the run record. Stops if the
  * record shows that the run has ended. Also stops after a permanent failure to read the record. Never throws.
  */
-async function readStream(
+async function followStream(
 	run: RunClient,
 	streamId: string,
 	transcript: RunTranscript,

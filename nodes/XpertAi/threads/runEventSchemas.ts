@@ -48,5 +48,5 @@ export const eventSchema = z.object({ type: z.string(), event: lenientText, data
 const KNOWN_EVENTS =
 	/^on_(conversation_(start|end)|message_(start|end)|agent_(start|end)|chat_event|interrupt)$/;
 
-export const isKnown = ({ type, event = '' }: z.infer<typeof eventSchema>) =>
+export const isKnownEvent = ({ type, event = '' }: z.infer<typeof eventSchema>) =>
 	['message', 'complete'].includes(type) || (type === 'event' && KNOWN_EVENTS.test(event));

@@ -8,7 +8,7 @@ import {
 	type EventData,
 	eventDataSchema,
 	eventSchema,
-	isKnown,
+	isKnownEvent,
 	type Part,
 	partSchema,
 } from './runEventSchemas';
@@ -78,11 +78,11 @@ export class RunTranscript {
 		const event = eventSchema.safeParse(parseJsonText(data)).data;
 		if (!event) return false;
 		// The IDs of unknown events may not be in the order of the others, so they have their own last ID.
-		const lastIdOfKind = isKnown(event) ? 'lastId' : 'lastUnknownId';
+		const lastIdOfKind = isKnownEvent(event) ? 'lastId' : 'lastUnknownId';
 		const hasNewId =
 			id !== undefined && EVENT_ID_COLLATOR.compare(id, this[lastIdOfKind] ?? '') > 0;
 		if (hasNewId) this[lastIdOfKind] = id;
-		if (!isKnown(event)) return hasNewId;
+		if (!isKnownEvent(event)) return hasNewId;
 		const isRepeated = id !== undefined && !hasNewId;
 		if (isRepeated) return false;
 		this.hasBeginning ??= event.event === 'on_conversation_start';

@@ -74,10 +74,11 @@ function databaseReason({ code, detail, column, table }: IDataObject): string {
 }
 
 /** Converts a text, an issue, or a list of these to one text. Any other value becomes an empty text. */
-const joinedText = (value: unknown) => castArray(value).map(issueText).filter(isString).join('; ');
+const joinedText = (value: unknown) =>
+	castArray(value).map(serverIssueText).filter(isString).join('; ');
 
 /** Converts an issue of a validator, such as zod's, to text. Returns any other value unchanged. */
-function issueText(entry: unknown): unknown {
+function serverIssueText(entry: unknown): unknown {
 	if (!isJsonObject(entry) || typeof entry.message !== 'string') return entry;
 	const { path, message } = entry;
 	const key = Array.isArray(path) ? path.join('.') : '';

@@ -22,7 +22,7 @@ const nameOfNamesNote = (at: number) =>
 	[`names ${at}`, `what * calls its documents, ${at + 1}`] as const;
 
 /** Keeps names and keys of documents. Reports show the names. Lost document IDs are rebuilt from the keys. */
-export class Names {
+export class DocumentNames {
 	/**
 	 * The field `names` of the root note: how many name notes there are, whether the last one has room, and whether they
 	 * contain the keys of all documents.

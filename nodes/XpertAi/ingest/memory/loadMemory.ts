@@ -3,7 +3,7 @@ import { compact } from 'lodash';
 import { UNKNOWN } from './fingerprints';
 import { FIRST_PAGE_NOTE_NAMES, isFromLaterRun, type Journal } from './journal';
 import type { Lease } from './lease';
-import type { Names } from './documentNames';
+import type { DocumentNames } from './documentNames';
 import { isReadable, type NotesOnServer, type ReadNote } from './notes';
 import { FIRST_PIECE_NAMES, type Pieces, ROOT_NOTE_NAME } from './pieces';
 
@@ -14,7 +14,7 @@ export const FIRST_NOTE_NAMES = [ROOT_NOTE_NAME, ...FIRST_PAGE_NOTE_NAMES];
 export interface MemoryParts {
 	journal: Journal;
 	lease: Lease;
-	names: Names;
+	names: DocumentNames;
 	notes: NotesOnServer;
 	pieces: Pieces;
 }

@@ -1,16 +1,16 @@
 import { pick, range, sumBy } from 'lodash';
 
 import { Fingerprints, packId, tailOf, unpackId } from './fingerprints';
-import type { Names } from './documentNames';
+import type { DocumentNames } from './documentNames';
 import {
 	isReadable,
 	type MemoryNote,
 	NotesFailed,
 	type NotesOnServer,
+	type NoteToWrite,
 	orFailure,
 	type ReadNote,
 	SIZES,
-	type NoteToWrite,
 } from './notes';
 
 export const ROOT_NOTE_NAME = ['memory', 'what * has stored'] as const;
@@ -59,7 +59,7 @@ export class Pieces {
 	/** @param failures gets the field `lost` from this class if the memory may have lost document IDs */
 	constructor(
 		private readonly notes: NotesOnServer,
-		private readonly names: Names,
+		private readonly names: DocumentNames,
 		private readonly failures: { lost?: MemoryNote['lost'] },
 		private readonly options: PiecesOptions,
 	) {}

@@ -1,15 +1,15 @@
 import { type Clock, systemClock } from '../../transport/clock';
 import type { Failure } from '../../transport/failure';
 import {
+	entryWhenStored,
 	type FingerprintEntry,
 	type Fingerprints,
 	packId,
-	entryWhenStored,
 	UNKNOWN,
 } from './fingerprints';
 import { Journal } from './journal';
 import { type Holder, Lease } from './lease';
-import { type DocumentNameAndKey, Names } from './documentNames';
+import { type DocumentNameAndKey, DocumentNames } from './documentNames';
 import {
 	type MemoryNote,
 	type MemoryPlace,
@@ -19,7 +19,7 @@ import {
 	SIZES,
 } from './notes';
 import { pieceNames, Pieces, ROOT_NOTE_NAME } from './pieces';
-import { FIRST_NOTE_NAMES, type MemoryParts, loadMemory } from './loadMemory';
+import { FIRST_NOTE_NAMES, loadMemory, type MemoryParts } from './loadMemory';
 
 /** Problems with the memory, for hints to the user. A field is unset if its step succeeded. */
 export interface MemoryFailures {
@@ -56,7 +56,7 @@ type OpenMode = 'to send' | 'to read' | 'if kept';
 
 /** Remembers what earlier runs of a source stored. The memory is kept in the knowledgebase, and survives crashes. */
 export class SourceMemory {
-	readonly names: Names;
+	readonly names: DocumentNames;
 	readonly failures: MemoryFailures = {};
 	/** Whether this run seems to be the first run of the source. */
 	isNew = false;
@@ -87,7 +87,7 @@ export class SourceMemory {
 		const { signal, clock = systemClock, runDescription = '' } = options;
 		const runStartedAt = new Date(clock.now()).toISOString();
 		this.notes = new NotesOnServer(place, routes);
-		this.names = new Names(this.notes);
+		this.names = new DocumentNames(this.notes);
 		this.pieces = new Pieces(this.notes, this.names, this.failures, { runStartedAt, ...options });
 		this.journal = new Journal(this.notes);
 		this.lease = new Lease(this.notes, clock, signal, { by: runDescription, since: runStartedAt });

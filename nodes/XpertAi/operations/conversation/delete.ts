@@ -48,7 +48,7 @@ export const deleteConversation = declare({
 /** What counts as the answer if the conversation does not exist. */
 const NOT_THERE = { affected: 0 };
 
-const messageListSchema = z.object({ items: z.array(z.object({ id: z.string().min(1) })) });
+const messageIdsSchema = z.object({ items: z.array(z.object({ id: z.string().min(1) })) });
 
 /**
  * Deletes the messages of a conversation, newest first. Servers do not delete a conversation with several questions
@@ -66,7 +66,7 @@ async function deleteMessages(item: Item): Promise<void> {
 		method: 'POST',
 		path: buildPath(`${messagesPath}/search`, { id }),
 		body: item.jsonText({ order: { createdAt: 'DESC' } }, {}),
-		schema: messageListSchema,
+		schema: messageIdsSchema,
 	});
 	let left = items.length;
 	try {

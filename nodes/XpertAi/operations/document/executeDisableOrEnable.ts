@@ -2,7 +2,7 @@ import { compact, every, filter, groupBy, map, partition, some, sortBy, uniq } f
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { keyOf, sourceNameAndShard } from '../../execution/identityFields';
+import { keyOf } from '../../execution/identityFields';
 import type { Item } from '../../execution/item';
 import type { Execution } from '../../execution/operation';
 import { addHints, mayContinue } from '../../execution/n8nExecution';

@@ -11,5 +11,6 @@ export const submit: CodedOperation = {
 		'Takes all items at once, so put no loop around it. Text that assistants are to find goes in as Text or Files, never as Fields or JSON with pages. The knowledgebase needs an embedding model.',
 	fields: submitFields,
 	// Imported at the first execution, because most n8n processes never run the node.
-	execute: async (execution) => await (await import('./submit/execute')).execute(execution),
+	execute: async (execution) =>
+		await (await import('./submit/executeSubmit')).executeSubmit(execution),
 };

@@ -4,7 +4,12 @@ import type { IDataObject } from 'n8n-workflow';
 import { newKnowledgebase } from '../../payloads/knowledgebase';
 import { declare } from '../../execution/operation';
 import { panelGroupField } from '../../execution/fieldBuilders';
-import { STATUS_ADVICE, KNOWLEDGEBASE_SUMMARY_FIELDS, nameField, optionalFields } from './fields';
+import {
+	KNOWLEDGEBASE_ADVICE,
+	KNOWLEDGEBASE_SUMMARY_FIELDS,
+	nameField,
+	optionalFields,
+} from './fields';
 
 export const create = declare({
 	value: 'create',
@@ -16,7 +21,7 @@ export const create = declare({
 		fields: [{ ...nameField, required: true }, panelGroupField('additionalFields', optionalFields)],
 		schema: newKnowledgebase,
 	},
-	statusAdvice: STATUS_ADVICE,
+	statusAdvice: KNOWLEDGEBASE_ADVICE,
 	simplify: KNOWLEDGEBASE_SUMMARY_FIELDS,
 	answerSchema: ['id'],
 	answersHint: (answers) => (answers.some(lacksModel) ? NO_MODEL_HINT : undefined),

@@ -100,7 +100,7 @@ export const clearFieldsField = choiceField(
 );
 
 /** Advice for Create and Update, by HTTP status. */
-export const STATUS_ADVICE: StatusAdvice = {
+export const KNOWLEDGEBASE_ADVICE: StatusAdvice = {
 	400: ({ reason = '' }) => (/^name exist/i.test(reason) ? NAME_IN_USE : undefined),
 	403: "A workspace's key creates and updates no knowledgebases: use the key of a user or an assistant.",
 	404: ({ reason = '' }) => find(UNKNOWN_ID_ADVICE, (_, start) => reason.startsWith(start)),

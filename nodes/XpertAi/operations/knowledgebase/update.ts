@@ -7,10 +7,10 @@ import { knowledgebaseLocator } from '../../pickers/locators';
 import { type FieldValues, panelGroupField } from '../../execution/fieldBuilders';
 import {
 	clearFieldsField,
+	KNOWLEDGEBASE_ADVICE,
 	KNOWLEDGEBASE_SUMMARY_FIELDS,
 	nameField,
 	optionalFields,
-	STATUS_ADVICE,
 } from './fields';
 
 export const update = declare({
@@ -26,7 +26,7 @@ export const update = declare({
 		compose: withClearedFields,
 	},
 	repeatable: true,
-	statusAdvice: STATUS_ADVICE,
+	statusAdvice: KNOWLEDGEBASE_ADVICE,
 	simplify: KNOWLEDGEBASE_SUMMARY_FIELDS,
 	answerSchema: schemaOfAskedRecord('knowledgebase'),
 	answersHint: (answers) => (some(answers, { status: 'rebuilding' }) ? REBUILDING_HINT : undefined),

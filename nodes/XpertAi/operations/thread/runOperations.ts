@@ -2,11 +2,11 @@ import type { CodedOperation } from '../../execution/operation';
 import type { RunKind } from '../../runs/runBody';
 import type { RunIdOperation } from './run/executeRunIdOperation';
 import {
+	askAndWaitFields,
 	cancelFields,
 	decideFields,
 	retryRunFields,
 	runByIdFields,
-	askAndWaitFields,
 	startFields,
 } from './run/fields';
 
@@ -16,7 +16,7 @@ import {
 const newExecuteAsking =
 	(kind: RunKind, then: 'wait' | 'leave' = 'wait'): CodedOperation['execute'] =>
 	async (execution) =>
-		await (await import('./run/execute')).executeAsking(execution, kind, then);
+		await (await import('./run/executeAsking')).executeAsking(execution, kind, then);
 
 /** Returns the `execute` of the operations "Get Run", "Wait for Run" and "Cancel Run". */
 const executeOfRunId =

@@ -7,7 +7,7 @@ import type { ReadyDocument } from '../../../ingest/readyDocuments';
 import { unfindableReason } from '../../../ingest/statuses';
 import { type Failure, isTooLarge, mayBePartlyDone } from '../../../transport/failure';
 import { DOCUMENTS_FROM, HOW_TO_SEND_A_TEXT } from './fields';
-import type { DocumentReport } from './outcomes';
+import type { DocumentReport } from './documentReport';
 
 /** Replaces the reason of failures that the server explains badly. */
 export function withPlainReason(

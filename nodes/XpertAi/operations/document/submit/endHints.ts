@@ -8,7 +8,6 @@ import type { MemoryFailures } from '../../../ingest/memory';
 import { failureMessage } from '../../../transport/failureText';
 import { findChangesNodeBefore } from './linkedNodes';
 import type { SourceRun } from './sourceRun';
-import { VERSION_FIELD_PARAMETER, VERSION_PARAMETER } from './sources/inputDocument';
 import type { Submission } from './submission';
 import { asHint, counted, sentences } from '../textHelpers';
 

@@ -10,7 +10,7 @@ import type { Execution } from '../../../execution/operation';
 import { addHints, isTool } from '../../../execution/n8nExecution';
 import { documentsError } from './documentErrors';
 import { addMemoryHints, addMirroredHint, addVersionHints } from './endHints';
-import { groupBySource } from './execute';
+import { groupBySource } from './groupBySource';
 import { adjustedToLinkedNodes, throwIfInLoop } from './workflowChecks';
 import { disableGone } from './disableGone';
 import { submissionProgress } from './summaryTexts';
@@ -60,7 +60,7 @@ export async function executeFindChanges({ items }: Execution): Promise<INodeExe
 	if (submission.sourceError) throw withHints(submission, submission.sourceError);
 	submission.addCountedHint(sumBy(sourceRuns, 'comparison.unversioned'), UNVERSIONED);
 	addVersionHints(submission, sourceRuns, LISTED_VERSION_PARAMETER, THEY_PASS);
-	addHints(first.context, hintsOf(submission));
+	addHints(first.context, allHints(submission));
 	return settings.dryRun ? outputItems(submission) : changedItems(submission);
 }
 
@@ -114,8 +114,8 @@ async function handleGone(sourceRun: SourceRun): Promise<void> {
 	const { contents, memory, submission } = sourceRun;
 	const { settings, tally } = submission;
 	addMemoryHints(sourceRun);
-	// In a dry run, `disableMissing` only counts what it would disable.
-	if (settings.mirrors && settings.dryRun) return await disableMissing(sourceRun);
+	// In a dry run, `disableGone` only counts what it would disable.
+	if (settings.mirrors && settings.dryRun) return await disableGone(sourceRun);
 	const gone = [...(memory?.known.ids(contents.seen) ?? [])];
 	tally.plans.gone += gone.length;
 	if (gone.length > 0 && settings.mirrors) await disableWithLease(sourceRun);
@@ -131,7 +131,7 @@ async function disableWithLease(sourceRun: SourceRun): Promise<void> {
 			submission.addHint('Nothing was disabled: another run of this source is at work.');
 		else if (memory.sendFailure)
 			submission.addSourceError(documentsError(item, memory.sendFailure));
-		else await disableMissing(sourceRun);
+		else await disableGone(sourceRun);
 	} finally {
 		await memory.close();
 	}

@@ -4,10 +4,10 @@ import { outermostMode } from '../../../execution/n8nExecution';
 import { MARKS, type SourceMemory } from '../../../ingest/memory';
 import { compareDocuments, planDocuments } from '../../../ingest/compareDocuments';
 import type { KnowledgebaseRoutes } from '../../../ingest/routes';
-import { fetchStatuses, processingState, type FetchedStatuses } from '../../../ingest/statuses';
+import { type FetchedStatuses, fetchStatuses, processingState } from '../../../ingest/statuses';
 import { derivedId } from '../../../payloads/ids';
-import type { Document } from './readyDocument';
-import { REPLACED_OF_ANOTHER_NODE, type SourceOutcomes } from './sourceOutcomes';
+import type { Document } from './makeReadyDocument';
+import { type FactRecorder, REPLACED_OF_ANOTHER_NODE } from './factRecorder';
 import type { SourceReader } from './sourceReader';
 import type { Submission } from './submission';
 
@@ -34,7 +34,7 @@ interface ComparisonContext {
 	memory: SourceMemory;
 	statusRoutes: Pick<KnowledgebaseRoutes, 'send' | 'statusPath'>;
 	reader: SourceReader;
-	outcomes: SourceOutcomes;
+	outcomes: FactRecorder;
 }
 
 /** Takes the documents to look up for a new source. They are held in memory until the server has answered. */

@@ -5,8 +5,8 @@ import type { Item } from '../../../execution/item';
 import type { Fact } from '../../../ingest/facts';
 import { SeenDocuments } from './seenDocuments';
 import { isInputRejected } from '../../../transport/failure';
-import { type DocumentReport, OUTCOME_NAMES } from './outcomes';
-import type { Document } from './readyDocument';
+import { type DocumentReport, OUTCOME_NAMES } from './documentReport';
+import type { Document } from './makeReadyDocument';
 import type { Submission } from './submission';
 
 /**

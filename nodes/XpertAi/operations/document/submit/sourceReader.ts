@@ -8,10 +8,10 @@ import { derivedId } from '../../../payloads/ids';
 import { type Document, hashOf, makeReadyDocument } from './makeReadyDocument';
 import { keyNamespace } from '../sourceIdentity';
 import type { SourceContents } from './sourceContents';
-import type { SourceOutcomes } from './sourceOutcomes';
+import type { FactRecorder } from './factRecorder';
 import {
-	type InputDocument,
 	documentKeyByError,
+	type InputDocument,
 	type ItemDocuments,
 } from './sources/inputDocument';
 import type { Submission } from './submission';
@@ -48,7 +48,7 @@ export class SourceReader {
 		knowledgebaseId: string,
 		sourceName: string,
 		private readonly contents: SourceContents,
-		private readonly outcomes: SourceOutcomes,
+		private readonly outcomes: FactRecorder,
 	) {
 		this.place = { knowledgebaseId, idNamespace: keyNamespace(knowledgebaseId, sourceName) };
 	}
@@ -139,7 +139,7 @@ export class SourceReader {
 	private prepareDocument(found: InputDocument, item: Item): Document | undefined {
 		const { submission } = this;
 		const isKeptToEnd = submission.settings.output !== 'summary';
-		const document = readyDocument(found, item, this.place, isKeptToEnd);
+		const document = makeReadyDocument(found, item, this.place, isKeptToEnd);
 		const { unusedColumns } = found;
 		submission.recordFact({ outcome: 'read', report: document.report, unusedColumns });
 		addRowKeys(submission.tally, found.metadataRowKeys);

@@ -12,7 +12,7 @@ import { memoryPlaceOf, type SourceSettings } from '../sourceIdentity';
 import { knowledgebaseRoutes } from '../knowledgebaseRoutes';
 import { SourceComparison } from './sourceComparison';
 import { SourceContents } from './sourceContents';
-import { SourceOutcomes } from './sourceOutcomes';
+import { FactRecorder } from './factRecorder';
 import { SourceReader } from './sourceReader';
 import type { Submission } from './submission';
 import { asHint } from '../textHelpers';
@@ -38,7 +38,7 @@ export class SourceRun {
 	readonly processing?: Processing;
 	/** Compares the documents with those of earlier runs. Unset before the comparison, and if nothing is compared. */
 	comparison?: SourceComparison;
-	private readonly outcomes: SourceOutcomes;
+	private readonly outcomes: FactRecorder;
 
 	/** @param item the first item of this source, for errors about the source */
 	constructor(
@@ -52,7 +52,7 @@ export class SourceRun {
 		if (settings.startsProcessing)
 			this.processing = new Processing(this.newRoutes(), settings.waitMs);
 		const contents = new SourceContents(submission, item);
-		const outcomes = new SourceOutcomes(submission, source, contents, this.processing);
+		const outcomes = new FactRecorder(submission, source, contents, this.processing);
 		this.contents = contents;
 		this.outcomes = outcomes;
 		this.reader = new SourceReader(

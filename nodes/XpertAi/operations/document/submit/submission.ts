@@ -4,7 +4,7 @@ import { mayContinue, outermostMode } from '../../../execution/n8nExecution';
 import { CircuitBreaker } from '../../../ingest/circuitBreaker';
 import { isNotFoundFromOtherServer } from '../../../transport/failure';
 import type { Send } from '../../../transport/request';
-import type { DocumentReport, SubmitFact } from './outcomes';
+import type { DocumentReport, SubmitFact } from './documentReport';
 import type { SubmitSettings } from './settings';
 import type { ItemDocuments } from './sources/inputDocument';
 import { readDocuments } from './sources/readDocuments';

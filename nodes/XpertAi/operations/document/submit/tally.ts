@@ -5,16 +5,16 @@ import type { ItemError } from '../../../execution/apiError';
 import { itemJson } from '../../../execution/outputs';
 import type { DocumentFact } from '../../../ingest/facts';
 import type { ReadyDocument } from '../../../ingest/readyDocuments';
-import { unfindableReason, type LastProcessingState, lastStateOf } from '../../../ingest/statuses';
+import { type LastProcessingState, lastStateOf, unfindableReason } from '../../../ingest/statuses';
 import type { Failure } from '../../../transport/failure';
 import { affectsAll, documentsError, withPlainReason } from './documentErrors';
 import {
 	type DocumentReport,
-	type OutcomeName,
 	OUTCOME_WORDS,
+	type OutcomeName,
 	PLAN_WORDS,
 	type SubmitFact,
-} from './outcomes';
+} from './documentReport';
 import type { SubmitSettings } from './settings';
 import type { InputDocument } from './sources/inputDocument';
 
@@ -37,7 +37,7 @@ export const newTally = () => ({
 	 * Output of the documents that were disabled (in a dry run: would be), because they are missing from the source.
 	 * Empty with Output = Summary.
 	 */
-	missing: [] as IDataObject[],
+	goneOutputs: [] as IDataObject[],
 	/** Errors about whole sources. */
 	sourceErrors: [] as ItemError[],
 	/** Hints for the user, without repetitions. A number above 0 is a number of documents, and begins the hint. */
@@ -154,7 +154,7 @@ export function addFact(
 	fact: SubmitFact,
 	settings: TallySettings,
 ): DocumentReport | undefined {
-	const { counts, inputHints, missing, reports, plans, requests } = tally;
+	const { counts, inputHints, goneOutputs, reports, plans, requests } = tally;
 	const isListed = settings.output !== 'summary';
 	switch (fact.outcome) {
 		case 'read':
@@ -179,12 +179,12 @@ export function addFact(
 			return undefined;
 		case 'disabled':
 			counts.disabled += 1;
-			if (isListed) missing.push(pick(fact, 'name', 'outcome', 'key', 'id'));
+			if (isListed) goneOutputs.push(pick(fact, 'name', 'outcome', 'key', 'id'));
 			return undefined;
 		case 'planned':
 			plans[fact.plan] += 1;
 			if (fact.report) fact.report.plan = fact.plan;
-			else if (isListed) missing.push(pick(fact, 'name', 'key', 'id', 'plan'));
+			else if (isListed) goneOutputs.push(pick(fact, 'name', 'key', 'id', 'plan'));
 			return undefined;
 		case 'unreadable': {
 			const { report } = fact.document;

@@ -1,4 +1,4 @@
-import { isFilled } from '../../../execution/givenValues';
+import { isParameterFilled } from '../../../execution/givenValues';
 import { shownValue } from '../../../execution/issueText';
 import type { Item } from '../../../execution/item';
 import { isInLoop } from '../../../execution/n8nExecution';
@@ -44,7 +44,7 @@ export function throwIfMirrorsPart(item: Item): void {
 function throwIfBehindFindChanges(item: Item): void {
 	const { context, node } = item;
 	const found = linkedNodes(context, node.name, 'findChanges').find(
-		(other) => !isFilled(node, 'sourceName') || !differsIn('sourceName', node, other),
+		(other) => !isParameterFilled(node, 'sourceName') || !differsIn('sourceName', node, other),
 	);
 	if (!found) return;
 	item.throwFieldIssue(

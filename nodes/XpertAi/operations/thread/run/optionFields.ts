@@ -161,7 +161,7 @@ const changedArgumentsField: INodeProperties = {
 	displayOptions: { hide: { '/decision': ['reject'] } },
 };
 
-const shownFor = (operations: string[], options: INodeProperties[]) =>
+const shownForOperations = (operations: string[], options: INodeProperties[]) =>
 	displayedIf({ show: { '/operation': operations } }, options);
 
 /** Operations that ask the assistant and wait for the answer. */
@@ -178,19 +178,19 @@ const ANSWERING_OPERATIONS = [...ASK_AND_WAIT_OPERATIONS, 'getRun', 'waitForRun'
 
 /** The options of the operations on runs. One shared field keeps the description of the node small. */
 export const runOptionsField: INodeProperties = optionsField([
-	...shownFor(ANSWERING_OPERATIONS, answerOptions),
-	...shownFor(ASK_AND_WAIT_OPERATIONS, deliveryOptions),
-	...shownFor(DEADLINE_OPERATIONS, [deadlineField]),
-	...shownFor([...ASK_AND_WAIT_OPERATIONS, 'waitForRun'], [whenGivenUp]),
-	...shownFor(SENDING_OPERATIONS, [additionalFieldsJsonField]),
-	...shownFor(['run', 'start'], [attachmentsField, filterValuesField, title]),
-	...shownFor(['decide'], [changedArgumentsField]),
+	...shownForOperations(ANSWERING_OPERATIONS, answerOptions),
+	...shownForOperations(ASK_AND_WAIT_OPERATIONS, deliveryOptions),
+	...shownForOperations(DEADLINE_OPERATIONS, [deadlineField]),
+	...shownForOperations([...ASK_AND_WAIT_OPERATIONS, 'waitForRun'], [whenGivenUp]),
+	...shownForOperations(SENDING_OPERATIONS, [additionalFieldsJsonField]),
+	...shownForOperations(['run', 'start'], [attachmentsField, filterValuesField, title]),
+	...shownForOperations(['decide'], [changedArgumentsField]),
 ]);
 
 /** The collection of settings that few users need, for all operations on runs. */
 export const runTuningField: INodeProperties = tuningField('Tuning', [
 	concurrency,
-	...shownFor(ASK_AND_WAIT_OPERATIONS, [inOneRequest]),
-	...shownFor(SENDING_OPERATIONS, [cancelSilent, whenBusy]),
-	...shownFor(['getRun', 'cancelRun'], [timeoutOption()]),
+	...shownForOperations(ASK_AND_WAIT_OPERATIONS, [inOneRequest]),
+	...shownForOperations(SENDING_OPERATIONS, [cancelSilent, whenBusy]),
+	...shownForOperations(['getRun', 'cancelRun'], [timeoutOption()]),
 ]);

@@ -4,13 +4,13 @@ import { z } from 'zod';
 export const CONCURRENCY_PATH = 'tuning.concurrency';
 
 /** A duration in minutes. The maximum is the longest timer of Node.js. */
-const minutesSchema = z.number().positive().min(0.001).max(35791);
+const deadlineMinutesSchema = z.number().positive().min(0.001).max(35791);
 
 /** Settings of the operations on runs. Hidden options have their default values (see `valueIfAbsent`). */
 export const runSettingsSchema = z.object({
 	options: z.object({
 		citations: z.enum(['numbers', 'asWritten', 'none']),
-		deadlineMinutes: minutesSchema,
+		deadlineMinutes: deadlineMinutesSchema,
 		include: z.array(z.enum(['sources', 'passages', 'steps'])),
 		showInChat: z.enum(['asWritten', 'whole', 'hidden']),
 		title: z.string().trim().optional(),

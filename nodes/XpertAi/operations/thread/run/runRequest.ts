@@ -27,6 +27,7 @@ import { decisionField, messageFields } from './fields';
 import { runOptionsField } from './optionFields';
 import { runSettingsSchema } from './options';
 import { chatSessionOf } from './chatTriggerSession';
+import { givenFor } from '../../../execution/givenValues';
 
 const threadSourceSchema = z.enum(['auto', 'new', 'key', 'existing']);
 
@@ -232,7 +233,7 @@ function checkFilterValues(item: Item, body: RunBody, fieldNames: FieldNaming, r
 	const mayBeEmpty = keysThatMayBeEmpty(rows as Row[]);
 	const emptyKey = findKey(
 		values,
-		(value, key) => isEmptyValue(value) && !mayBeEmpty.includes(key),
+		(value, key) => isEmptyFilterValue(value) && !mayBeEmpty.includes(key),
 	);
 	if (emptyKey === undefined) return;
 	item.throwIssue({ field: fieldOf(emptyKey), issue: 'must not be empty', advice: EMPTY_ADVICE });
@@ -253,7 +254,7 @@ const EMPTY_ADVICE =
 	'Correct the value, or the expression or column it comes from. Only a row with "May Be Empty" may hold an empty one, and some filters then find everything.';
 
 /** Whether a filter value is empty. A text such as `/` is an empty folder path. */
-const isEmptyValue = (value: unknown): boolean =>
+const isEmptyFilterValue = (value: unknown): boolean =>
 	isNil(value) ||
 	(typeof value === 'string' && /^[\s/]*$/.test(value)) ||
 	(Array.isArray(value) && (value.length === 0 || value.some(isNil)));

@@ -56,11 +56,11 @@ const isPlain = (column: unknown) => typeof column !== 'object';
  * `textColumn`: the name of the column with the text; `unused`: the names of the filled columns that match nothing
  */
 export function mapColumns(columns: IDataObject, excluded?: string) {
-	const isBlank = (column: unknown) => typeof column === 'string' && column.trim() === '';
+	const isBlankText = (column: unknown) => typeof column === 'string' && column.trim() === '';
 	const fields: IDataObject = {};
 	const others: string[] = [];
 	for (const [name, column] of Object.entries(columns)) {
-		if (column === undefined || (isBlank(column) && name !== 'folder')) continue;
+		if (column === undefined || (isBlankText(column) && name !== 'folder')) continue;
 		if (FIELD_KEYS.has(name) && name !== excluded) fields[name] = column;
 		else if (column !== null) others.push(name);
 	}

@@ -1,5 +1,5 @@
 import type { Hash } from 'crypto';
-import { attempt, get, has } from 'lodash';
+import { attempt } from 'lodash';
 
 import type { ItemError } from '../../../../execution/apiError';
 import { isMissingPartError } from '../../../../execution/missingPartErrors';

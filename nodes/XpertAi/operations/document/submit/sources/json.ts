@@ -1,4 +1,4 @@
-import { omit } from 'lodash';
+import { get, has, omit } from 'lodash';
 import { z } from 'zod';
 
 import { checkedKey } from '../../../../execution/identityFields';
@@ -7,13 +7,8 @@ import { fieldLabel, type FieldNaming, shownValue } from '../../../../execution/
 import type { Item } from '../../../../execution/item';
 import { textIfGiven } from '../../../../execution/reader';
 import { isJsonObject } from '../../../../payloads/json';
-import { documentSchemaFor, type DocumentRecord } from '../../../../payloads/document';
-import {
-	type InputDocument,
-	isFilledText,
-	ownValue,
-	VERSION_FIELD_PARAMETER,
-} from './inputDocument';
+import { type DocumentRecord, documentSchemaFor } from '../../../../payloads/document';
+import type { InputDocument } from './inputDocument';
 import { isWithoutContent, readyRecord } from './readyRecord';
 
 /** Makes a function that checks a record and reads its key and its version. */
@@ -76,4 +71,13 @@ function emptyIssue(record: DocumentRecord): string {
 	return isWrapper
 		? `is one object whose list ${shownValue(name)} holds the documents: give that list alone`
 		: 'has no ID, name, text, page, chunk, file ID or address';
+}
+
+/** Whether a value is a non-blank text. */
+export const isFilledText = (raw: unknown): raw is string =>
+	typeof raw === 'string' && raw.trim() !== '';
+
+/** The value at a path of a record. Ignores inherited keys such as `constructor`. */
+export function ownValue(record: DocumentRecord, path: string): unknown {
+	return has(record, path) ? get(record, path) : undefined;
 }

@@ -3,14 +3,14 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { FieldValues } from '../../../../execution/fieldBuilders';
 import { groupSchema } from '../../../../execution/fieldSchemas';
-import { isFilled } from '../../../../execution/givenValues';
+import { isParameterFilled } from '../../../../execution/givenValues';
 import { valueUnlessMissing } from '../../../../execution/identityFields';
 import { fieldLabel } from '../../../../execution/issueText';
 import type { Item } from '../../../../execution/item';
 import { isJsonObject } from '../../../../payloads/json';
 import { documentSchemaFor } from '../../../../payloads/document';
 import { HOW_TO_SEND_A_TEXT } from '../fields';
-import { DOCUMENT_FIELDS, DOCUMENT_FIELD_NAMING, mapColumns } from './columns';
+import { DOCUMENT_FIELD_NAMING, DOCUMENT_FIELDS, mapColumns } from './columns';
 import type { InputDocument } from './inputDocument';
 import { isWithoutContent, readyRecord } from './readyRecord';
 
@@ -29,7 +29,7 @@ const fieldsNamed = memoize((names: string) =>
  */
 export function readMappedDocument(item: Item): InputDocument {
 	const { columns, fields, textColumn, unused: unusedColumns } = mappedColumns(item);
-	const hasKey = isFilled(item.node, 'documentKey');
+	const hasKey = isParameterFilled(item.node, 'documentKey');
 	const schema = groupSchema(fieldsNamed(Object.keys(fields).sort().join(' ')));
 	const typed = item.check(schema, omit(fields, 'id'), DOCUMENT_FIELD_NAMING);
 	const mapped: FieldValues = {

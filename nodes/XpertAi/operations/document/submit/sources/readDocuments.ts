@@ -7,12 +7,7 @@ import { DOCUMENTS_FROM, type DocumentsFrom } from '../fields';
 import { readAddressDocument, stableAddress } from './addresses';
 import { readMappedDocument } from './mappedDocument';
 import { pathOfFile, readFileDocument } from './files';
-import {
-	type InputDocument,
-	readOrRejectWithKey,
-	type ItemDocuments,
-	VERSION_PARAMETER,
-} from './inputDocument';
+import { type InputDocument, type ItemDocuments, readOrRejectWithKey } from './inputDocument';
 import { readJsonDocuments } from './json';
 import { readRecords } from './records';
 import { NAME_PARAMETER, nameOfText, readText } from './text';

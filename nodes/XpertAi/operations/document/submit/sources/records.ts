@@ -10,8 +10,8 @@ import { type FileRecord, jsonRecords } from './jsonRecords';
 import type { DocumentRecord } from '../../../../payloads/document';
 import { hasLoneSurrogate, LONE_SURROGATE_ISSUE } from '../../../../payloads/loneSurrogates';
 import { textDocument } from './fileDocument';
-import { type InputDocument, rejectedWithKey, ownValue, isFilledText } from './inputDocument';
-import { recordReader, jsonDocument } from './json';
+import { type InputDocument, rejectedWithKey } from './inputDocument';
+import { isFilledText, jsonDocument, ownValue, recordReader } from './json';
 
 /** Reads the documents of a file of records, in groups. Yields an error for each unreadable record. */
 export async function* readRecords(item: Item): AsyncGenerator<Array<InputDocument | ItemError>> {

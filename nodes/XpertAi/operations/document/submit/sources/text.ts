@@ -1,6 +1,6 @@
 import { attempt, isEmpty, isNil } from 'lodash';
 
-import { isFilled, isNothing } from '../../../../execution/givenValues';
+import { isNothing, isParameterFilled } from '../../../../execution/givenValues';
 import { identityText } from '../../../../execution/identityFields';
 import type { Item } from '../../../../execution/item';
 import { textIfGiven } from '../../../../execution/reader';
@@ -31,8 +31,8 @@ export function readText(item: Item): InputDocument {
  * @throws NodeOperationError if there is no name, or if the name is the key and lacks a part
  */
 export function nameOfText(item: Item): string {
-	if (isFilled(item.node, NAME_PARAMETER)) {
-		const isKey = !isFilled(item.node, 'documentKey');
+	if (isParameterFilled(item.node, NAME_PARAMETER)) {
+		const isKey = !isParameterFilled(item.node, 'documentKey');
 		return isKey ? identityText(item, NAME_PARAMETER) : (textIfGiven(item, NAME_PARAMETER) ?? '');
 	}
 	const { name } = mapColumns(item.input.json).fields;

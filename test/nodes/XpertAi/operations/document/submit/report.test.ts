@@ -19,7 +19,6 @@ import { allHints } from 'nodes/XpertAi/operations/document/submit/hints';
 import { processingError, stopError } from 'nodes/XpertAi/operations/document/submit/endErrors';
 import {
 	documentOutputItems,
-	hintsOf,
 	outputItems,
 } from 'nodes/XpertAi/operations/document/submit/outputItems';
 import { readSubmitSettings } from 'nodes/XpertAi/operations/document/submit/settings';
@@ -86,7 +85,7 @@ function runOf({
 		});
 	const outputs = () => outputItems(run, 1.2345);
 	const items = () => outputs().map(({ json }) => json);
-	const hints = () => hintsOf(run);
+	const hints = () => allHints(run);
 	const stopped = () => stopError(run, run.stoppedBy ?? { item });
 	return { run, tally, item, read, stored, failed, processed, outputs, items, hints, stopped };
 }

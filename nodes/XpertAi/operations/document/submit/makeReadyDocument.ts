@@ -7,7 +7,7 @@ import { MARKS } from '../../../ingest/memory';
 import type { DocumentRecord } from '../../../payloads/document';
 import { unsignedAddress } from '../../../payloads/signedAddress';
 import { derivedId, isUuid } from '../../../payloads/ids';
-import type { DocumentReport } from './outcomes';
+import type { DocumentReport } from './documentReport';
 import type { InputDocument } from './sources/inputDocument';
 
 export type Document = ReadyDocument<DocumentReport>;
@@ -45,7 +45,7 @@ export function hashOf(
  * @param idNamespace the namespace of the key (see `keyNamespace`)
  * @param isKeptToEnd whether the report is kept to the end of the run
  */
-export function readyDocument(
+export function makeReadyDocument(
 	found: InputDocument,
 	item: Item,
 	{ knowledgebaseId, idNamespace }: Record<'knowledgebaseId' | 'idNamespace', string>,

@@ -5,16 +5,16 @@ import type { DocumentFact, Fact } from '../../../ingest/facts';
 import type { SourceMemory } from '../../../ingest/memory';
 import type { Processing } from '../../../ingest/processing';
 import { processingState, type ProcessingStatus } from '../../../ingest/statuses';
-import type { DocumentReport } from './outcomes';
-import type { Document } from './readyDocument';
-import type { SourceSettings } from './sourceIdentity';
+import type { DocumentReport } from './documentReport';
+import type { Document } from './makeReadyDocument';
+import type { SourceSettings } from '../sourceIdentity';
 import type { SourceContents } from './sourceContents';
 import type { Submission } from './submission';
 
 type StoredFact = Extract<DocumentFact<DocumentReport>, { outcome: 'stored' }>;
 type ProcessedFact = Extract<Fact<DocumentReport>, { outcome: 'processed' }>;
 
-/** Maximum number of documents in `SourceOutcomes.startedNow`, to save memory. */
+/** Maximum number of documents in `FactRecorder.startedNow`, to save memory. */
 const MAX_STARTED_NOW = 1000;
 
 const REPLACED_ON_SERVER =
@@ -31,7 +31,7 @@ const nameAndKey = ({ record: { name }, key }: Document) => (name ? { name, key 
  * Records what becomes of the documents of a source: in the tally of the run, in the memory, and as content of the
  * source. Starts the processing of stored documents.
  */
-export class SourceOutcomes {
+export class FactRecorder {
 	/** What earlier runs of this source stored. Unset if this run uses no memory. */
 	memory?: SourceMemory;
 	/**

@@ -1,28 +1,22 @@
 import type { INodeExecutionData } from 'n8n-workflow';
-import type { AnyZodObject } from 'zod';
 
-import { sourceNameAndShard } from '../../../execution/identityFields';
-import { throwIfFixedKey, throwIfFixedVersion } from '../../../execution/fixedFields';
-import type { Item } from '../../../execution/item';
+import { throwIfFixedVersion } from './fixedFields';
 import type { Execution } from '../../../execution/operation';
 import { readOutputFormat } from '../../../execution/outputs';
-import { addHints, mayContinue } from '../../../execution/n8nExecution';
+import { addHints } from '../../../execution/n8nExecution';
 import { systemClock } from '../../../transport/clock';
 import { addEndHints, addMemoryHints, addMirroredHint } from './endHints';
-import { disableMissing } from './disableMissing';
-import {
-	hintsOf,
-	outputItems,
-	processingError,
-	stopError,
-	submissionProgress,
-	withHints,
-} from './report';
-import { readSubmitSettings, sameSettingsCheck, submitSettingsSchema } from './settings';
-import { SourceRun } from './sourceRun';
-import { VERSION_PARAMETER } from './sources/inputDocument';
+import { disableGone } from './disableGone';
+import { submissionProgress } from './summaryTexts';
+import { allHints } from './hints';
+import { processingError, stopError, withHints } from './endErrors';
+import { outputItems } from './outputItems';
+import { readSubmitSettings } from './settings';
+import type { SourceRun } from './sourceRun';
+import { VERSION_PARAMETER } from './documentVersion';
 import { Submission } from './submission';
 import { adjustedToLinkedNodes, throwIfMirrorsPart } from './workflowChecks';
+import { groupBySource } from './groupBySource';
 
 /**
  * Runs Submit: stores the documents of all items, requests their processing, and reports each outcome.
@@ -32,7 +26,7 @@ import { adjustedToLinkedNodes, throwIfMirrorsPart } from './workflowChecks';
  * @throws with On Error = Stop Workflow, the error of the first failure; but if stored documents could not be processed,
  * one error about all of them, at the end of the run
  */
-export async function execute(execution: Execution): Promise<INodeExecutionData[]> {
+export async function executeSubmit(execution: Execution): Promise<INodeExecutionData[]> {
 	const [first] = execution.items;
 	if (!first) return [];
 	const settings = { ...readSubmitSettings(first), ...readOutputFormat(first) };
@@ -43,53 +37,8 @@ export async function execute(execution: Execution): Promise<INodeExecutionData[
 	first.progress = () => submissionProgress(submission);
 	await submitSources(submission, groupBySource(submission, execution.items));
 	if (submission.failsAtEnd) throw processingError(submission);
-	addHints(first.context, hintsOf(submission));
+	addHints(first.context, allHints(submission));
 	return outputItems(submission, (systemClock.now() - started) / 1000);
-}
-
-/**
- * Groups the items by knowledgebase and source, and queues each item for the run of its source. Counts an item that is
- * not valid as a rejected document. With On Error = Stop Workflow, reads all items now, and stops at the first invalid
- * item (`submission.stoppedBy`). The caller then ends the execution before anything is sent. Files and files of records
- * may be large, so they are read later.
- *
- * @throws NodeOperationError if several items of a source have the same Fixed key
- */
-export function groupBySource(
-	submission: Submission,
-	items: Item[],
-	schema: AnyZodObject = submitSettingsSchema,
-): SourceRun[] {
-	const { first } = submission;
-	const readsAhead = !mayContinue(first.context);
-	const checkSettings = sameSettingsCheck(first, schema);
-	const sourceRuns = new Map<string, SourceRun>();
-	const queueItem = (item: Item) => {
-		item.checkSameCredential(first);
-		checkSettings(item);
-		const knowledgebaseId = item.filledText('knowledgebaseId');
-		const source = sourceNameAndShard(item);
-		const documents = readsAhead ? submission.read(item) : undefined;
-		const place = JSON.stringify([knowledgebaseId, source]);
-		const sourceRun =
-			sourceRuns.get(place) ?? new SourceRun(submission, knowledgebaseId, source, item);
-		sourceRuns.set(place, sourceRun);
-		sourceRun.reader.queue.push({ item, documents });
-	};
-	for (const [at, item] of items.entries()) {
-		try {
-			queueItem(item);
-		} catch (caught) {
-			submission.unassigned += 1;
-			submission.addFailedItem(item, caught);
-		}
-		submission.itemsNotRead = items.length - at - 1;
-		if (submission.stoppedBy) break;
-	}
-	submission.sourceCount = sourceRuns.size;
-	const all = [...sourceRuns.values()];
-	throwIfFixedKey(first, Math.max(0, ...all.map(({ reader }) => reader.queue.length)));
-	return all;
 }
 
 /**
@@ -136,7 +85,7 @@ async function submitInTurn(
 		// The next sources still report their documents as not sent.
 		if (submission.stoppedBy) continue;
 		await sourceRun.followProcessing();
-		await disableMissing(sourceRun);
+		await disableGone(sourceRun);
 		// Only the end of the run shows whether the user is told what is unsaid.
 		if (sourceRun.memory?.unsaid) continue;
 		// In a dry run, `toClose` is empty.
@@ -157,7 +106,7 @@ async function submitTogether(submission: Submission, sourceRuns: SourceRun[]): 
 	// `followProcessing` may store documents again, which may fail.
 	await endRunIfStopped(submission, sourceRuns);
 	addEndHints(submission, sourceRuns);
-	for (const sourceRun of sourceRuns) await disableMissing(sourceRun);
+	for (const sourceRun of sourceRuns) await disableGone(sourceRun);
 }
 
 /** Stores the documents of a source, or plans in a dry run. If sending has stopped, `store` reports them as not sent. */

@@ -1,6 +1,6 @@
 import { compact, groupBy } from 'lodash';
 
-import { isFilled } from '../../../execution/givenValues';
+import { isParameterFilled } from '../../../execution/givenValues';
 import { shownValue } from '../../../execution/issueText';
 import type { Item } from '../../../execution/item';
 import { outermostMode } from '../../../execution/n8nExecution';
@@ -9,7 +9,7 @@ import { mayDisableInExecution, percentage } from './disablingLimits';
 import type { SourceContents } from './sourceContents';
 import type { SourceRun } from './sourceRun';
 import type { Submission } from './submission';
-import { counted } from './textHelpers';
+import { counted } from '../textHelpers';
 
 /** Maximum number of documents that a message names as examples. */
 const MAX_EXAMPLES = 3;
@@ -116,7 +116,7 @@ function keysByUniqueName(documents: DocumentNameAndKey[]): Map<string, string> 
 /** The Submit node behind Find Changes must keep the same source, so there only another Find Changes is meant. */
 function otherNodeAdvice({ first, isFindChanges }: Submission, what: string): string {
 	const label = first.labelOf(
-		isFilled(first.node, 'options.shard') ? 'options.shard' : 'sourceName',
+		isParameterFilled(first.node, 'options.shard') ? 'options.shard' : 'sourceName',
 	);
 	return isFindChanges
 		? `If another Find Changes lists ${what}, give each one, and the Submit behind it, a "${label}" of its own.`
@@ -148,7 +148,7 @@ export async function reportOtherKeys(
 	const known = counted(memory.knownCountBefore, 'known document');
 	const finding = `none of ${known} is in this run, whose keys differ from those before`;
 	const field = keyParameterOf(first);
-	const look = isFilled(first.node, field)
+	const look = isParameterFilled(first.node, field)
 		? `Compare "${first.labelOf(field)}" here, and in the other node of this source if there is one`
 		: `"${first.labelOf(field)}" is empty, so names, paths, addresses or own IDs are the keys: compare them`;
 	const whereToLook = `${otherNodeAdvice(submission, 'the others')} ${look}`;

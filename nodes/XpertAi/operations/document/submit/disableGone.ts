@@ -7,16 +7,16 @@ import { disableOrEnableDocuments } from '../../../ingest/disableOrEnableDocumen
 import type { Failure } from '../../../transport/failure';
 import { failureMessage } from '../../../transport/failureText';
 import { exceedsShare, mayDisableInExecution } from './disablingLimits';
-import { addScheduledRunHint, reportOtherKeys, reportTooMany } from './missingDocumentReports';
+import { addScheduledRunHint, reportOtherKeys, reportTooMany } from './goneReports';
 import type { SourceRun } from './sourceRun';
-import { asHint, counted } from './textHelpers';
+import { asHint, counted } from '../textHelpers';
 
 /**
  * Disables stored documents that are missing from this run, if `mirrors` is set. Only a complete run disables documents
  * (see `reasonToDisableNone`), and only in some modes (see `mayDisableInExecution`). A dry run only reports these documents.
  * If too many are missing (`maxGonePercent`), disables none and records an error.
  */
-export async function disableMissing(sourceRun: SourceRun): Promise<void> {
+export async function disableGone(sourceRun: SourceRun): Promise<void> {
 	const { contents, memory, memoryRoutes, submission } = sourceRun;
 	const { dryRun, maxGonePercent, mirrors } = submission.settings;
 	if (!memory || !mirrors) return;
@@ -27,7 +27,7 @@ export async function disableMissing(sourceRun: SourceRun): Promise<void> {
 		return submission.addHint(`Nothing ${dryRun ? 'would be' : 'was'} disabled: ${reason}.`);
 	const { statuses, failure } = await fetchStatuses(unseen, memoryRoutes, memory.requiredId);
 	if (failure) return submission.addHint(notAllDisabledHint(failure));
-	const { missing, switchedByHand, toDisable } = classifyUnseen(unseen, statuses, memory.known);
+	const { missing, switchedByHand, toDisable } = classifyGone(unseen, statuses, memory.known);
 	submission.addCountedHint(switchedByHand.length, SWITCHED_BY_HAND);
 	// Find Changes has already counted all unseen documents as gone. A dry run has counted none of them yet: there,
 	// `disableInNameOrder` counts the documents to disable.
@@ -54,7 +54,7 @@ export async function disableMissing(sourceRun: SourceRun): Promise<void> {
  * - `missing`: the documents that count for `maxGonePercent`: neither out already nor rebuilt. Some may not be on the
  *   server.
  */
-function classifyUnseen(
+function classifyGone(
 	unseen: string[],
 	statuses: Map<string, ProcessingStatus>,
 	known: SourceMemory['known'],
