@@ -4,13 +4,13 @@ import type { IDataObject, IPollFunctions } from 'n8n-workflow';
 import { z } from 'zod';
 
 import { apiError, callOrThrow } from '../XpertAi/execution/apiError';
-import { conversationRecord } from '../XpertAi/payloads/bodies';
+import { conversationRecord } from '../XpertAi/payloads/requestSchemas';
 import { isJsonObject } from '../XpertAi/payloads/json';
-import { lenientText } from '../XpertAi/payloads/schemas';
+import { lenientText } from '../XpertAi/payloads/zodHelpers';
 import { waitingTaskFacts, waitsForPerson } from '../XpertAi/threads/tasks';
 import type { Failure } from '../XpertAi/transport/failure';
 import type { Send } from '../XpertAi/transport/request';
-import { type FetchChanges, validTimes } from './changes';
+import { type FetchChanges, validTimes } from './readChanges';
 import type { ConversationEvent } from './fields';
 
 /**

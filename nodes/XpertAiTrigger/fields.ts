@@ -11,7 +11,7 @@ import {
 	textField,
 } from '../XpertAi/execution/fieldBuilders';
 import { uuid } from '../XpertAi/payloads/ids';
-import { keyIn } from '../XpertAi/payloads/schemas';
+import { keyIn } from '../XpertAi/payloads/zodHelpers';
 import { optionalAssistantLocator } from '../XpertAi/pickers/locators';
 
 /** Display names of the events of a conversation. */

@@ -6,18 +6,18 @@ import { PAGE_SIZE } from '../XpertAi/execution/paging';
 import { Reader } from '../XpertAi/execution/reader';
 import { systemClock } from '../XpertAi/transport/clock';
 import { connectionOf } from '../XpertAi/transport/request';
-import { readChanges, type Reading } from './changes';
+import { readChanges, type Reading } from './readChanges';
 import { triggerFields, type TriggerSettings, triggerSettingsSchema } from './fields';
 import { makeItems, THREAD_TRIES } from './items';
 import {
-	correctMemory,
-	createFirstMemory,
-	type Memory,
-	nextMemory,
-	readMemory,
+	correctPollState,
+	createPollState,
+	nextPollState,
+	type PollState,
+	readPollState,
 	triesOf,
 	unhandledChanges,
-} from './memory';
+} from './pollState';
 import { changesFetcher, type ConversationChange } from './conversationChanges';
 
 /**
@@ -50,13 +50,13 @@ async function pollContext(context: IPollFunctions) {
 		settings,
 		send,
 		/**
-		 * Fetches the changes with all assistants. So the memory fits any selection: after the user selects another assistant,
+		 * Fetches the changes with all assistants. So the state fits any selection: after the user selects another assistant,
 		 * polls continue where the last one ended.
 		 */
 		fetchChanges: changesFetcher(context, send),
-		/** The server that the memory belongs to. */
+		/** The server that the state belongs to. */
 		watched: server,
-		/** The node's static data in n8n, which holds the memory. */
+		/** The node's static data in n8n, which holds the state. */
 		stored: context.getWorkflowStaticData('node'),
 		/** Whether the poll has used less than `share` of its time. */
 		hasTime: (share = 1) => systemClock.now() - started < share * budgetMs,
@@ -65,7 +65,7 @@ async function pollContext(context: IPollFunctions) {
 
 type PollContext = Awaited<ReturnType<typeof pollContext>>;
 
-/** The parameters of `pollWithMemory`. Only tests set `pageSize`. */
+/** The parameters of `pollWithState`. Only tests set `pageSize`. */
 type Polling = Omit<PollContext, 'context'> & { pageSize?: number };
 
 /**
@@ -80,9 +80,9 @@ export async function poll(context: IPollFunctions): Promise<INodeExecutionData[
 	const polling = await pollContext(context);
 	if (context.getMode() === 'manual') return [[{ json: await newestItem(polling) }]];
 	const { watched, stored, fetchChanges } = polling;
-	const memory = readMemory(stored, watched);
-	if (memory) return await pollWithMemory(memory, polling);
-	Object.assign(stored, await createFirstMemory(fetchChanges, watched));
+	const state = readPollState(stored, watched);
+	if (state) return await pollWithState(state, polling);
+	Object.assign(stored, await createPollState(fetchChanges, watched));
 	return null;
 }
 
@@ -96,37 +96,37 @@ const wantedChanges = (changes: ConversationChange[], settings: TriggerSettings)
 const isSameId = (a?: string, b?: string) => a?.toLowerCase() === b?.toLowerCase();
 
 /**
- * Runs a poll with the memory of earlier polls. If the memory must be corrected, stores the corrected memory and reads
+ * Runs a poll with the state of earlier polls. If the state must be corrected, stores the corrected state and reads
  * again.
  *
  * @returns the items of new changes; null if there are none
  * @throws NodeApiError if a request failed and the poll made no progress
  */
-export async function pollWithMemory(
-	memory: Memory,
+export async function pollWithState(
+	state: PollState,
 	polling: Polling,
 ): Promise<INodeExecutionData[][] | null> {
 	const { fetchChanges, settings, stored, watched } = polling;
-	const found = await readNewChanges(memory, polling);
+	const found = await readNewChanges(state, polling);
 	const { changes, readError } = found;
-	const corrected = readError === undefined && (await correctMemory(fetchChanges, memory, found));
+	const corrected = readError === undefined && (await correctPollState(fetchChanges, state, found));
 	if (corrected) {
 		Object.assign(stored, corrected);
-		return await pollWithMemory(corrected, polling);
+		return await pollWithState(corrected, polling);
 	}
 	const selected = wantedChanges(changes, settings);
-	const wanted = unhandledChanges(memory, selected);
+	const wanted = unhandledChanges(state, selected);
 	const { conversationsPerPoll } = settings.options;
 	const { done, postponed } = await makeItems(wanted, polling, conversationsPerPoll, (change) =>
-		triesOf(memory, change),
+		triesOf(state, change),
 	);
 	// Do not use `await` below. Otherwise, an overlapping poll could emit the same changes.
-	const latest = readMemory(stored, watched) ?? memory;
+	const latest = readPollState(stored, watched) ?? state;
 	const newDone = unhandledChanges(latest, done);
 	// Changes that the user did not select count as handled, so that another selection does not emit them.
 	const notSelected = difference(filter(changes, 'event'), selected);
 	const handled = [...newDone, ...notSelected];
-	const next = nextMemory(latest, memory, found, { wanted, handled, postponed });
+	const next = nextPollState(latest, state, found, { wanted, handled, postponed });
 	Object.assign(stored, next);
 	// A handled change has no `json` if its conversation does not match `onlyWith`.
 	const items = newDone.flatMap(({ json }) => (json ? [{ json }] : []));
@@ -139,21 +139,21 @@ export async function pollWithMemory(
 
 /** Reads changes until there are enough for one poll, or the time for reading is over. */
 async function readNewChanges(
-	memory: Memory,
+	state: PollState,
 	polling: Polling,
 ): Promise<Reading<ConversationChange>> {
 	const { fetchChanges, settings, hasTime, pageSize = PAGE_SIZE } = polling;
 	const isEnough = ({ changes, upTo }: Reading<ConversationChange>) => {
 		if (!hasTime(READING_SHARE)) return true;
 		// Earlier polls have read up to `since`, so a poll that stops before it would bring nothing new.
-		if (upTo < memory.since) return false;
-		const wanted = unhandledChanges(memory, wantedChanges(changes, settings));
+		if (upTo < state.since) return false;
+		const wanted = unhandledChanges(state, wantedChanges(changes, settings));
 		return wanted.length >= settings.options.conversationsPerPoll;
 	};
 	// A page must hold all known changes and `pageSize` new changes. Otherwise, a poll with time for only one page
 	// might read no new changes.
-	const limit = pageSize + memory.known.length;
-	return await readChanges(fetchChanges, memory.again, isEnough, limit);
+	const limit = pageSize + state.known.length;
+	return await readChanges(fetchChanges, state.again, isEnough, limit);
 }
 
 /**

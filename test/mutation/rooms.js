@@ -88,7 +88,7 @@ module.exports = {
 	threads: { folder: 'nodes/XpertAi/threads', engine: ['runs*'] },
 	trigger: {
 		folder: 'nodes/XpertAiTrigger',
-		files: ['changes', 'memory', 'items', 'poll', 'conversationChanges'],
+		files: ['readChanges', 'pollState', 'items', 'poll', 'conversationChanges'],
 		engine: ['trigger*'],
 		// Its property is quick, and holds what becomes of each change.
 		without: ['**/*.proof.test.ts'],

@@ -1,7 +1,7 @@
 import { orderBy } from 'lodash';
 
 import type { ConversationChange } from '../../../../nodes/XpertAiTrigger/conversationChanges';
-import type { Change, ChangesQuery } from '../../../../nodes/XpertAiTrigger/changes';
+import type { Change, ChangesQuery } from '../../../../nodes/XpertAiTrigger/readChanges';
 
 /** A change that is stamped with one moment and can be seen from another on. */
 interface Stored extends Change {

@@ -11,7 +11,7 @@ import {
 	readChanges,
 	type Reading,
 	validTimes,
-} from './changes';
+} from './readChanges';
 
 /*
  * The node stores these values between polls:
@@ -21,7 +21,7 @@ import {
  * - `known`: changes that were read, with times from `again` on. The node does not emit the handled ones again.
  *
  * The next poll reads the changes between `again` and `since` once more, because changes can become visible late.
- * After a poll, `again` is at most the previous `since` minus `OVERLAP_MS`. Only `correctMemory` moves it back.
+ * After a poll, `again` is at most the previous `since` minus `OVERLAP_MS`. Only `correctPollState` moves it back.
  * Neither time advances past the oldest unhandled change.
  * Both times use the server's clock, because the clock of the n8n machine may be wrong.
  */
@@ -29,12 +29,12 @@ import {
 /** The assumed maximum delay until a change becomes visible to polls. */
 export const OVERLAP_MS = 5 * MINUTE_MS;
 
-/** A change that the memory knows. `tries` counts the polls that postponed it. A handled change has no `tries`. */
+/** A change that the state knows. `tries` counts the polls that postponed it. A handled change has no `tries`. */
 const knownSchema = z.object({ id: z.string(), at: z.number(), tries: z.number().optional() });
 
 /** The state that a poll stores for the next poll (see the top of this file). */
-export interface Memory {
-	/** The server that the memory belongs to. */
+export interface PollState {
+	/** The server that the state belongs to. */
 	watched: string;
 	since: number;
 	again: number;
@@ -48,7 +48,7 @@ const storedTimeSchema = z
 	.optional()
 	.catch(undefined);
 
-/** The schema of a stored memory. Accepts corrupt parts, except `watched`. */
+/** The schema of a stored state. Accepts corrupt parts, except `watched`. */
 const storedMemorySchema = z.object({
 	watched: z.string(),
 	since: storedTimeSchema,
@@ -57,11 +57,11 @@ const storedMemorySchema = z.object({
 });
 
 /**
- * Returns the stored memory of the server `watched`. If one of the two times is corrupt, it is derived from the other.
+ * Returns the stored state of the server `watched`. If one of the two times is corrupt, it is derived from the other.
  *
- * @returns `undefined` if the memory belongs to another server, or if both times are corrupt
+ * @returns `undefined` if the state belongs to another server, or if both times are corrupt
  */
-export function readMemory(stored: unknown, watched: string): Memory | undefined {
+export function readPollState(stored: unknown, watched: string): PollState | undefined {
 	const { data } = storedMemorySchema.safeParse(stored);
 	if (data?.watched !== watched) return undefined;
 	const since = data.since ?? data.again;
@@ -72,7 +72,7 @@ export function readMemory(stored: unknown, watched: string): Memory | undefined
 
 /** Returns the changes at or after `again` that no poll has handled, oldest first and without duplicates. */
 export function unhandledChanges<One extends Change>(
-	{ again, known }: Memory,
+	{ again, known }: PollState,
 	changes: One[],
 ): One[] {
 	const handled = new Set(known.filter(({ tries }) => tries === undefined).map(changeKey));
@@ -81,7 +81,7 @@ export function unhandledChanges<One extends Change>(
 }
 
 /** Returns how many earlier polls postponed a change. */
-export const triesOf = ({ known }: Memory, change: Change): number =>
+export const triesOf = ({ known }: PollState, change: Change): number =>
 	known.find((one) => changeKey(one) === changeKey(change))?.tries ?? 0;
 
 /** What a poll did with the changes that it read. */
@@ -95,18 +95,18 @@ interface PollOutcome {
 }
 
 /**
- * Returns the memory after a poll.
+ * Returns the state after a poll.
  *
- * @param latest the stored memory, which an overlapping poll may have changed
- * @param atStart the memory at the start of the poll
+ * @param latest the stored state, which an overlapping poll may have changed
+ * @param atStart the state at the start of the poll
  * @param found the changes that the poll read
  */
-export function nextMemory(
-	latest: Memory,
-	atStart: Memory,
+export function nextPollState(
+	latest: PollState,
+	atStart: PollState,
 	{ changes, upTo, serverTime = Infinity }: Reading<Change>,
 	{ wanted, handled, postponed }: PollOutcome,
-): Memory {
+): PollState {
 	const [oldestUnhandled] = differenceBy(unhandledChanges(latest, wanted), handled, changeKey);
 	const unhandledFrom = oldestUnhandled?.at ?? Infinity;
 	// `serverTime` limits `since` and `again`, so that a change with a wrong future time cannot hide other changes.
@@ -127,15 +127,19 @@ export function nextMemory(
 }
 
 /** Returns the new changes with their `tries`, which this poll has raised for the postponed changes. */
-function newWithTries(memory: Memory, changes: Change[], postponed: Change[]): Memory['known'] {
+function newWithTries(
+	state: PollState,
+	changes: Change[],
+	postponed: Change[],
+): PollState['known'] {
 	const postponedKeys = new Set(postponed.map(changeKey));
-	return unhandledChanges(memory, changes).map((change) => ({
+	return unhandledChanges(state, changes).map((change) => ({
 		...toKnown(change),
-		tries: triesOf(memory, change) + (postponedKeys.has(changeKey(change)) ? 1 : 0),
+		tries: triesOf(state, change) + (postponedKeys.has(changeKey(change)) ? 1 : 0),
 	}));
 }
 
-const toKnown = ({ id, at }: Change): Memory['known'][number] => ({ id, at });
+const toKnown = ({ id, at }: Change): PollState['known'][number] => ({ id, at });
 
 /**
  * Fetches the newest changes. Returns the server's time (if unknown, the newest time of a change), and the time from which
@@ -152,38 +156,38 @@ async function fetchStartTime(fetchChanges: FetchChanges<Change>) {
 }
 
 /**
- * Returns the memory after the first poll. All existing changes count as emitted.
+ * Returns the state after the first poll. All existing changes count as emitted.
  *
  * @throws if a request fails
  */
-export async function createFirstMemory(fetchChanges: FetchChanges<Change>, watched: string) {
+export async function createPollState(fetchChanges: FetchChanges<Change>, watched: string) {
 	const { start } = await fetchStartTime(fetchChanges);
 	const { upTo, changes, readError } = await readChanges(fetchChanges, start);
 	if (readError !== undefined) throw readError;
-	// The comparison is false for invalid times (NaN), which the memory cannot store.
+	// The comparison is false for invalid times (NaN), which the state cannot store.
 	const known = changes.filter(({ at }) => at >= start).map(toKnown);
 	return { watched, since: upTo, again: start, known };
 }
 
 /**
- * Corrects a memory whose `since` is more than `OVERLAP_MS` after the server's time, because the server's clock was
+ * Corrects a state whose `since` is more than `OVERLAP_MS` after the server's time, because the server's clock was
  * wrong before.
  *
- * @param found the changes that were read with this memory
- * @returns the corrected memory; undefined if the memory is plausible
+ * @param found the changes that were read with this state
+ * @returns the corrected state; undefined if the state is plausible
  * @throws if a request fails
  */
-export async function correctMemory(
+export async function correctPollState(
 	fetchChanges: FetchChanges<Change>,
-	memory: Memory,
+	state: PollState,
 	{ changes, serverTime }: Page<Change>,
-): Promise<Memory | undefined> {
-	const isPlausible = (time: number) => memory.since <= time + OVERLAP_MS;
-	// Without the server's time, changes from `again` on show that the memory is not ahead of the server.
+): Promise<PollState | undefined> {
+	const isPlausible = (time: number) => state.since <= time + OVERLAP_MS;
+	// Without the server's time, changes from `again` on show that the state is not ahead of the server.
 	const seemsPlausible = serverTime === undefined ? changes.length > 0 : isPlausible(serverTime);
 	if (seemsPlausible) return undefined;
 	// If the server's time is unknown here, too, `latestTime` is the newest time of a change.
 	const { serverTime: latestTime, start } = await fetchStartTime(fetchChanges);
 	if (isPlausible(latestTime)) return undefined;
-	return { ...memory, since: start, again: Math.min(memory.again, start) };
+	return { ...state, since: start, again: Math.min(state.again, start) };
 }

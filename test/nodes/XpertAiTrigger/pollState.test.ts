@@ -1,12 +1,12 @@
 import {
 	unhandledChanges,
-	nextMemory,
+	nextPollState,
 	OVERLAP_MS,
-	readMemory,
+	readPollState,
 	triesOf,
-} from 'nodes/XpertAiTrigger/memory';
-import type { Change, Reading } from 'nodes/XpertAiTrigger/changes';
-import type { Memory } from 'nodes/XpertAiTrigger/memory';
+} from 'nodes/XpertAiTrigger/pollState';
+import type { Change, Reading } from 'nodes/XpertAiTrigger/readChanges';
+import type { PollState } from 'nodes/XpertAiTrigger/pollState';
 
 const NOON = Date.UTC(2026, 0, 1, 12);
 const at = (ms: number, id = 'a') => ({
@@ -16,15 +16,15 @@ const at = (ms: number, id = 'a') => ({
 });
 
 /** All before noon was read and given, and looked at again. */
-const UP_TO_NOON: Memory = { watched: 'me', since: NOON, again: NOON - OVERLAP_MS, known: [] };
+const UP_TO_NOON: PollState = { watched: 'me', since: NOON, again: NOON - OVERLAP_MS, known: [] };
 
 type Polled = Partial<Reading<Change> & Record<'wanted' | 'handled' | 'postponed', Change[]>>;
 
 /** What a poll leaves that has read nothing but this. */
-function after(polled: Polled, memory = UP_TO_NOON, before = memory): Memory {
+function after(polled: Polled, memory = UP_TO_NOON, before = memory): PollState {
 	const { wanted = [], handled = [], postponed = [], ...read } = polled;
 	const nothing = { changes: wanted, upTo: before.again };
-	return nextMemory(memory, before, { ...nothing, ...read }, { wanted, handled, postponed });
+	return nextPollState(memory, before, { ...nothing, ...read }, { wanted, handled, postponed });
 }
 
 describe('the new changes', () => {
@@ -51,19 +51,22 @@ describe('what was stored', () => {
 			{ id: 'a', at: NOON },
 			{ id: 'b', at: NOON, tries: 2 },
 		];
-		const memory: Memory = { ...UP_TO_NOON, known };
+		const memory: PollState = { ...UP_TO_NOON, known };
 		const stored: unknown = JSON.parse(JSON.stringify(memory));
-		expect(readMemory(stored, 'me')).toEqual(memory);
+		expect(readPollState(stored, 'me')).toEqual(memory);
 	});
 
 	it('loses no more than the known change that cannot be read', () => {
 		const known = [{ id: 'a', at: NOON }];
 		const stored = { ...UP_TO_NOON, known: [{ id: 'b', at: null }, null, ...known] };
-		expect(readMemory(stored, 'me')).toEqual({ ...UP_TO_NOON, known });
+		expect(readPollState(stored, 'me')).toEqual({ ...UP_TO_NOON, known });
 	});
 
 	it('goes on where nothing of what is known can be read', () => {
-		expect(readMemory({ ...UP_TO_NOON, known: 'a' }, 'me')).toEqual({ ...UP_TO_NOON, known: [] });
+		expect(readPollState({ ...UP_TO_NOON, known: 'a' }, 'me')).toEqual({
+			...UP_TO_NOON,
+			known: [],
+		});
 	});
 
 	it.each([
@@ -73,7 +76,7 @@ describe('what was stored', () => {
 		['a time far in the past', { since: -1e300 }, [0, 0]],
 		['a beginning behind the end', { again: 1e300 }, [NOON, NOON]],
 	])('has times that can be asked for, whatever became of %s', (_, changed, times) => {
-		const { since, again } = readMemory({ ...UP_TO_NOON, ...changed }, 'me') ?? {};
+		const { since, again } = readPollState({ ...UP_TO_NOON, ...changed }, 'me') ?? {};
 		expect([since, again]).toEqual(times);
 	});
 
@@ -82,7 +85,9 @@ describe('what was stored', () => {
 		['about something else', { ...UP_TO_NOON, watched: 'others' }],
 		['of another form', { watched: 'me', from: NOON, known: [] }],
 		['without any time', { ...UP_TO_NOON, since: null, again: null }],
-	])('is no memory when it is %s', (_, stored) => expect(readMemory(stored, 'me')).toBeUndefined());
+	])('is no memory when it is %s', (_, stored) =>
+		expect(readPollState(stored, 'me')).toBeUndefined(),
+	);
 });
 
 /** The property test holds what becomes of each change; this is how far a poll moves the times. */

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import type { IDataObject } from 'n8n-workflow';
 
-import { OVERLAP_MS, createFirstMemory, readMemory } from 'nodes/XpertAiTrigger/memory';
-import { pollWithMemory } from 'nodes/XpertAiTrigger/poll';
+import { OVERLAP_MS, createPollState, readPollState } from 'nodes/XpertAiTrigger/pollState';
+import { pollWithState } from 'nodes/XpertAiTrigger/poll';
 
 import { parsing } from '../support/send';
 import { ChangingServer, named } from './support/changingServer';
@@ -57,13 +57,13 @@ class Trigger {
 
 	static async activate(server: ChangingServer): Promise<Trigger> {
 		const trigger = new Trigger(server);
-		Object.assign(trigger.memory, await createFirstMemory(server.fetch, ''));
+		Object.assign(trigger.memory, await createPollState(server.fetch, ''));
 		trigger.stored = JSON.stringify(trigger.memory);
 		return trigger;
 	}
 
 	get remembered() {
-		const memory = readMemory(this.memory, '');
+		const memory = readPollState(this.memory, '');
 		if (!memory) throw new Error('The memory is lost');
 		return memory;
 	}
@@ -83,7 +83,7 @@ class Trigger {
 			if (changing) server.change(changing);
 			if (pages === lost) throw new Error('the page did not come');
 		};
-		const polled = pollWithMemory(this.remembered, {
+		const polled = pollWithState(this.remembered, {
 			settings: {
 				events: ['answered'],
 				simplify: true,

@@ -1,7 +1,7 @@
-import { readChanges } from 'nodes/XpertAiTrigger/changes';
-import { correctMemory, OVERLAP_MS, createFirstMemory } from 'nodes/XpertAiTrigger/memory';
-import type { ChangesQuery } from 'nodes/XpertAiTrigger/changes';
-import type { Memory } from 'nodes/XpertAiTrigger/memory';
+import { readChanges } from 'nodes/XpertAiTrigger/readChanges';
+import { correctPollState, OVERLAP_MS, createPollState } from 'nodes/XpertAiTrigger/pollState';
+import type { ChangesQuery } from 'nodes/XpertAiTrigger/readChanges';
+import type { PollState } from 'nodes/XpertAiTrigger/pollState';
 
 import { ChangingServer, answered } from './support/changingServer';
 
@@ -94,7 +94,7 @@ describe('what is there on activation', () => {
 		server.now += 2 * OVERLAP_MS;
 		const newest = server.now + 4;
 		for (const id of ['w', 'x', 'y', 'z']) server.change([id]);
-		const { known, ...memory } = await createFirstMemory(fetch, 'me');
+		const { known, ...memory } = await createPollState(fetch, 'me');
 		expect(known.map(({ id, tries }) => [id, tries])).toEqual(
 			['w', 'x', 'y', 'z'].map((id) => [id, undefined]),
 		);
@@ -108,7 +108,7 @@ describe('what is there on activation', () => {
 		const { server, from, fetch } = serverOf(ids);
 		server.change(['future'], 0, 10 * OVERLAP_MS);
 		server.now = from + 7;
-		const { again, known } = await createFirstMemory(fetch, '');
+		const { again, known } = await createPollState(fetch, '');
 		expect([known.length, again]).toEqual([ids.length + 1, from + toldAfter - OVERLAP_MS]);
 	});
 
@@ -117,19 +117,19 @@ describe('what is there on activation', () => {
 		const withOdd = async (query: ChangesQuery) => ({
 			changes: [{ ...answered('odd', 0), at: NaN }, ...(await fetch(query)).changes],
 		});
-		const memory = await createFirstMemory(withOdd, 'me');
+		const memory = await createPollState(withOdd, 'me');
 		expect(memory.known.map(({ id }) => id)).toEqual(IDS);
 	});
 
 	it('is nothing on an empty server, and not known where a page does not come', async () => {
-		expect(await createFirstMemory(serverOf([]).fetch, '')).toMatchObject({ since: -OVERLAP_MS });
+		expect(await createPollState(serverOf([]).fetch, '')).toMatchObject({ since: -OVERLAP_MS });
 		for (const lostPage of [1, 2])
-			await expect(createFirstMemory(serverOf(IDS, lostPage).fetch, '')).rejects.toBe(LOST);
+			await expect(createPollState(serverOf(IDS, lostPage).fetch, '')).rejects.toBe(LOST);
 	});
 });
 
 describe('a remembered time that is later than that of the server', () => {
-	const known: Memory['known'] = [{ id: 'a', at: 5 }];
+	const known: PollState['known'] = [{ id: 'a', at: 5 }];
 
 	/** What it is corrected to, as the distance to the newest change. */
 	async function corrected(since: (now: number) => number, datesBy: number | undefined) {
@@ -137,7 +137,7 @@ describe('a remembered time that is later than that of the server', () => {
 		server.datesBy = datesBy;
 		const memory = { watched: '', since: since(server.now), again: from + 2, known };
 		const found = await readChanges(fetch, memory.since);
-		const { since: next = NaN, ...rest } = (await correctMemory(fetch, memory, found)) ?? {};
+		const { since: next = NaN, ...rest } = (await correctPollState(fetch, memory, found)) ?? {};
 		return { by: next - (from + 7), rest, asked: queries.length - 1 };
 	}
 
@@ -157,8 +157,8 @@ describe('a remembered time that is later than that of the server', () => {
 		const { fetch, from } = serverOf(IDS);
 		const memory = { watched: '', since: from + 2 * OVERLAP_MS, again: 1, known };
 		const found = { changes: [], serverTime: from };
-		expect(await correctMemory(fetch, memory, found)).toMatchObject({ again: 1 });
+		expect(await correctPollState(fetch, memory, found)).toMatchObject({ again: 1 });
 		const quiet = { changes: [answered('a', from)] };
-		expect(await correctMemory(fetch, memory, quiet)).toBeUndefined();
+		expect(await correctPollState(fetch, memory, quiet)).toBeUndefined();
 	});
 });
