@@ -1,6 +1,6 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
-import { positiveInteger } from '../payloads/schemas';
+import { positiveInteger } from '../payloads/zodHelpers';
 import type { ItemError } from './apiError';
 import type { Item } from './item';
 import { mayContinue } from './n8nExecution';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import type { Schema } from '../payloads/schemas';
+import type { Schema } from '../payloads/zodHelpers';
 
 /**
  * A schema that converts the values of another schema. If a schema checks values of thousands of documents, use this class

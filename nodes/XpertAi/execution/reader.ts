@@ -9,7 +9,7 @@ import {
 import type { AnyZodObject, z, ZodIssue, ZodTypeAny } from 'zod';
 
 import { LONE_SURROGATE_ISSUE } from '../payloads/loneSurrogates';
-import type { Schema } from '../payloads/schemas';
+import type { Schema } from '../payloads/zodHelpers';
 import { operationError } from './apiError';
 import {
 	fieldSchema,

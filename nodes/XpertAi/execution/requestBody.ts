@@ -1,6 +1,6 @@
 import { isPlainObject } from 'lodash';
 
-import { freeForm, type Schema } from '../payloads/schemas';
+import { freeForm, type Schema } from '../payloads/zodHelpers';
 import { ADDITIONAL_FIELDS_JSON } from './fieldBuilders';
 import { fieldLabel, type FieldNaming } from './issueText';
 import { setsPath } from './jsonParts';

@@ -9,7 +9,7 @@ import {
 import { z } from 'zod';
 
 import { isJsonObject } from '../payloads/json';
-import { positiveInteger } from '../payloads/schemas';
+import { positiveInteger } from '../payloads/zodHelpers';
 import type { AnswerSchema } from '../transport/answerSchemas';
 import { buildPath, IDS_PER_ADDRESS } from '../transport/api';
 import { loggingProgress } from '../transport/clock';

@@ -1,7 +1,7 @@
 import { omit, some } from 'lodash';
 import { z } from 'zod';
 
-import { lenientNumber, lenientText } from '../payloads/schemas';
+import { lenientNumber, lenientText } from '../payloads/zodHelpers';
 import { type ApiClient, call } from '../transport/call';
 import type { Failure } from '../transport/failure';
 import { multipartBody, UPLOADS_AT_ONCE } from '../transport/multipart';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { dateTime } from './dates';
 import { uuid } from './ids';
 import { parserConfig } from './knowledgebase';
-import { eachOf, freeForm, nullishNumber, nullishText, openObject } from './schemas';
+import { eachOf, freeForm, nullishNumber, nullishText, openObject } from './zodHelpers';
 
 /** Fields that Document, Page and Chunk share: ID, dates and users. */
 const recordFields = {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { uuid } from './ids';
-import { eachOf, finite, keyIn, nullishText, openObject } from './schemas';
+import { eachOf, finite, keyIn, nullishText, openObject } from './zodHelpers';
 
 /** Who may see a knowledgebase. */
 export const PERMISSIONS = { private: 'Private', organization: 'Organization', public: 'Public' };

@@ -1,8 +1,8 @@
 import { compact, minBy } from 'lodash';
 import { z } from 'zod';
 
-import { conversationRecord } from '../payloads/bodies';
-import { eachOf, lenientText } from '../payloads/schemas';
+import { conversationRecord } from '../payloads/requestSchemas';
+import { eachOf, lenientText } from '../payloads/zodHelpers';
 import { anySuccessfulAnswer } from '../transport/answerSchemas';
 import { buildPath } from '../transport/api';
 import { type ApiClient, call } from '../transport/call';

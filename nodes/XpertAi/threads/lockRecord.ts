@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { lenientText } from '../payloads/schemas';
+import { lenientText } from '../payloads/zodHelpers';
 import { cachedByAccount } from '../transport/accountCache';
 import { anySuccessfulAnswer } from '../transport/answerSchemas';
 import { buildPath } from '../transport/api';

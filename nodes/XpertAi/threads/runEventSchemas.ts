@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { eachOf, lenientNumber, lenientText } from '../payloads/schemas';
+import { eachOf, lenientNumber, lenientText } from '../payloads/zodHelpers';
 
 /*
  * A run of the assistant can be read from three sources: the event stream of the run, the run's message in the

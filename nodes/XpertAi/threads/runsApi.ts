@@ -1,7 +1,7 @@
 import { compact, maxBy } from 'lodash';
 import { z } from 'zod';
 
-import { lenientText } from '../payloads/schemas';
+import { lenientText } from '../payloads/zodHelpers';
 import { anySuccessfulAnswer } from '../transport/answerSchemas';
 import { API_ROOT, buildPath } from '../transport/api';
 import { type ApiClient, call, type Call, type Result } from '../transport/call';

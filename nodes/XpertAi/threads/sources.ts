@@ -1,7 +1,7 @@
 import { compact } from 'lodash';
 import { z } from 'zod';
 
-import { eachOf, lenientNumber, lenientText } from '../payloads/schemas';
+import { eachOf, lenientNumber, lenientText } from '../payloads/zodHelpers';
 import { parseJsonText } from '../transport/answer';
 import { CitationRewriter } from './citations';
 import type { Part } from './runEventSchemas';

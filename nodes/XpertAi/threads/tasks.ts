@@ -1,7 +1,7 @@
 import { get, partition, startsWith } from 'lodash';
 import { z } from 'zod';
 
-import { eachOf, lenientText } from '../payloads/schemas';
+import { eachOf, lenientText } from '../payloads/zodHelpers';
 import { sanitize } from '../transport/sanitize';
 
 /**

@@ -2,7 +2,7 @@ import { get, isString } from 'lodash';
 import { z } from 'zod';
 
 import { isJsonObject } from '../payloads/json';
-import { lenientText } from '../payloads/schemas';
+import { lenientText } from '../payloads/zodHelpers';
 import { buildPath } from '../transport/api';
 import { type ApiClient, call } from '../transport/call';
 

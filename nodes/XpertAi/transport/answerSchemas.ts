@@ -2,7 +2,7 @@ import { get, inRange, isInteger } from 'lodash';
 import { z } from 'zod';
 
 import { isJsonObject } from '../payloads/json';
-import { eachOf, openObject, type Schema } from '../payloads/schemas';
+import { eachOf, openObject, type Schema } from '../payloads/zodHelpers';
 
 /**
  * The schema of an answer. Custom messages start with "it ", because errors show the message after "cannot be read:".

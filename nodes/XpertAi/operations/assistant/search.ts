@@ -7,7 +7,7 @@ import {
 	type FieldValues,
 } from '../../execution/fieldBuilders';
 import { declare } from '../../execution/operation';
-import { assistantFilter } from '../../payloads/bodies';
+import { assistantFilter } from '../../payloads/requestSchemas';
 
 /** The request body of the operations Assistant: Get Many and Assistant: Count. */
 export const assistantFilterBody = {

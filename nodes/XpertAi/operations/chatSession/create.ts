@@ -1,4 +1,4 @@
-import { newChatSession } from '../../payloads/bodies';
+import { newChatSession } from '../../payloads/requestSchemas';
 import { declare } from '../../execution/operation';
 import { panelGroupField, numberField, textField } from '../../execution/fieldBuilders';
 import { optionalAssistantLocator } from '../../pickers/locators';

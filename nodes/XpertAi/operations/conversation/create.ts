@@ -1,6 +1,6 @@
 import { panelGroupField, idField } from '../../execution/fieldBuilders';
 import { declare } from '../../execution/operation';
-import { newConversation } from '../../payloads/bodies';
+import { newConversation } from '../../payloads/requestSchemas';
 import { CONVERSATION_SUMMARY_FIELDS, titleField } from './shared';
 
 const fields = [

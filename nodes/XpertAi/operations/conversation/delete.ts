@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { addedSwitch } from '../../execution/fieldBuilders';
 import type { Item } from '../../execution/item';
 import { declare, type PrecheckResult } from '../../execution/operation';
-import { conversationRecord } from '../../payloads/bodies';
+import { conversationRecord } from '../../payloads/requestSchemas';
 import { conversationLocator } from '../../pickers/locators';
 import { anySuccessfulAnswer } from '../../transport/answerSchemas';
 import { buildPath } from '../../transport/api';

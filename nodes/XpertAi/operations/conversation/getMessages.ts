@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { choiceField, idField, optionsField } from '../../execution/fieldBuilders';
 import { declare } from '../../execution/operation';
-import { MESSAGE_ROLES, MESSAGE_STATUSES, messageSearchBody } from '../../payloads/bodies';
+import { MESSAGE_ROLES, MESSAGE_STATUSES, messageSearchBody } from '../../payloads/requestSchemas';
 import { conversationLocator } from '../../pickers/locators';
 import { withoutLinks } from '../../threads/sources';
 import { textOf } from '../../threads/thread';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { choiceField, idField, panelGroupField, textField } from '../../execution/fieldBuilders';
 import type { Item } from '../../execution/item';
 import { declare, type PathValues, type PrecheckResult } from '../../execution/operation';
-import { rating, RATINGS } from '../../payloads/bodies';
+import { rating, RATINGS } from '../../payloads/requestSchemas';
 import { conversationLocator } from '../../pickers/locators';
 import { listAnswer } from '../../transport/answerSchemas';
 import { buildPath } from '../../transport/api';

@@ -10,7 +10,7 @@ import {
 } from '../../execution/fieldBuilders';
 import type { FieldValues } from '../../execution/fieldBuilders';
 import { declare } from '../../execution/operation';
-import { conversationSearch } from '../../payloads/bodies';
+import { conversationSearch } from '../../payloads/requestSchemas';
 import { CONVERSATION_SUMMARY_FIELDS } from './shared';
 
 const filters = [

@@ -1,6 +1,6 @@
 import { schemaOfAskedRecord } from '../../transport/answerSchemas';
 import { declare } from '../../execution/operation';
-import { conversationTitle } from '../../payloads/bodies';
+import { conversationTitle } from '../../payloads/requestSchemas';
 import { conversationLocator } from '../../pickers/locators';
 import { CONVERSATION_SUMMARY_FIELDS, conversationPrecheck, titleField } from './shared';
 

@@ -1,6 +1,6 @@
 import { panelGroupField } from '../../execution/fieldBuilders';
 import { declare } from '../../execution/operation';
-import { fileParts } from '../../payloads/bodies';
+import { fileParts } from '../../payloads/requestSchemas';
 import { targetField, UPLOAD_TIMEOUT_SECONDS } from '../shared/upload';
 
 export const create = declare({

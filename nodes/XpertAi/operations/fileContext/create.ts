@@ -1,5 +1,5 @@
 import { declare } from '../../execution/operation';
-import { fileContextParts, PARSE_MODES } from '../../payloads/bodies';
+import { fileContextParts, PARSE_MODES } from '../../payloads/requestSchemas';
 import {
 	choiceField,
 	idField,

@@ -1,4 +1,4 @@
-import { storeNamespacesBody } from '../../payloads/bodies';
+import { storeNamespacesBody } from '../../payloads/requestSchemas';
 import { listAnswer } from '../../transport/answerSchemas';
 import { declare } from '../../execution/operation';
 import {

@@ -1,4 +1,4 @@
-import { storeSearch } from '../../payloads/bodies';
+import { storeSearch } from '../../payloads/requestSchemas';
 import type { IdentityOptions } from '../../payloads/identity';
 import type { StatusAdvice } from '../../execution/apiError';
 import { declare } from '../../execution/operation';

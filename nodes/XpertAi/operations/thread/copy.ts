@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { declare } from '../../execution/operation';
-import { freeForm } from '../../payloads/schemas';
+import { freeForm } from '../../payloads/zodHelpers';
 import { threadLocator } from '../../pickers/locators';
 
 export const copy = declare({

@@ -14,7 +14,7 @@ import type { FieldNaming } from 'nodes/XpertAi/execution/issueText';
 import { Reader } from 'nodes/XpertAi/execution/reader';
 import { submitFields } from 'nodes/XpertAi/operations/document/submit/fields';
 import { DOCUMENT_FIELD_NAMING } from 'nodes/XpertAi/operations/document/submit/sources/columns';
-import { finite } from 'nodes/XpertAi/payloads/schemas';
+import { finite } from 'nodes/XpertAi/payloads/zodHelpers';
 import { uuid } from 'nodes/XpertAi/payloads/ids';
 import { documentSchema } from 'nodes/XpertAi/payloads/document';
 import { newKnowledgebase } from 'nodes/XpertAi/payloads/knowledgebase';

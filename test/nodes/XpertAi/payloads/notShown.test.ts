@@ -9,7 +9,7 @@ import {
 	fileParts,
 	storeNamespacesBody,
 	storeSearch,
-} from 'nodes/XpertAi/payloads/bodies';
+} from 'nodes/XpertAi/payloads/requestSchemas';
 
 /** What a real server takes where the contract says "not shown", and which path it refuses. */
 const MEASURED: Array<[string, ZodTypeAny, good: unknown[], bad: Array<[path: string, unknown]>]> =

@@ -9,7 +9,7 @@ import type { Item } from '../../../execution/item';
 import type { OutputFormat } from '../../../execution/outputs';
 import type { Reader } from '../../../execution/reader';
 import { timeoutSecondsSchema } from '../../../execution/runOperation';
-import { finite, positiveInteger } from '../../../payloads/schemas';
+import { finite, positiveInteger } from '../../../payloads/zodHelpers';
 import { MINUTE_MS } from '../../../transport/clock';
 import { submitFields } from './fields';
 

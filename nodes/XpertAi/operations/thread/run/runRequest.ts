@@ -12,7 +12,7 @@ import type { Item } from '../../../execution/item';
 import { readOutputFormat } from '../../../execution/outputs';
 import { isTool } from '../../../execution/n8nExecution';
 import { mergeAdditionalFields } from '../../../execution/requestBody';
-import { changedArguments, runBodies } from '../../../payloads/bodies';
+import { changedArguments, runBodies } from '../../../payloads/requestSchemas';
 import { missingValueIssue, missingValueOfWholeText } from '../../../payloads/missingValues';
 import { derivedId } from '../../../payloads/ids';
 import {

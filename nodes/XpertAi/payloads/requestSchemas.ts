@@ -8,7 +8,7 @@ import {
 	nullishText,
 	openObject,
 	optionalText,
-} from './schemas';
+} from './zodHelpers';
 
 export const assistantFilter = openObject({
 	graph_id: z.string().min(1).optional(),

@@ -1,4 +1,4 @@
-import { conversationRecord, rating, runBodies } from 'nodes/XpertAi/payloads/bodies';
+import { conversationRecord, rating, runBodies } from 'nodes/XpertAi/payloads/requestSchemas';
 
 const send = (input: unknown, more = {}) => ({ action: 'send', message: { input }, ...more });
 const withInput = (input: unknown) => ({ assistant_id: 'a', input });
