@@ -2,7 +2,8 @@ import { isEqual, isString } from 'lodash';
 import { z } from 'zod';
 
 import { transcriptFromThread } from '../threads/runTranscript';
-import { START_TRIES, WAIT_PATH } from '../threads/runsApi';
+import { WAIT_PATH } from '../threads/runsApi';
+import { START_TRIES } from './attempts';
 import { waitsForPerson } from '../threads/tasks';
 import {
 	afterLastUserMessage,

@@ -10,14 +10,15 @@ import { explainIfThreadMissing } from './explainFailedStart';
 import { lastFollowedRun } from './followRun';
 import {
 	busyResult,
+	cancelledOnServerResult,
 	failedResult,
 	neverRanResult,
-	type UnsuccessfulResult,
 	NOTHING_TO_DECIDE,
-	cancelledOnServerResult,
+	type UnsuccessfulResult,
 } from './result';
 import { readRunConversation, type Run } from './run';
 import { type RunBody, withMessageMark, withTargetRun } from './runBody';
+import type { Attempts } from './attempts';
 
 /** The request to send, and data for finding the run if the server's answer is lost. */
 export interface Plan {
@@ -147,14 +148,4 @@ function changesNotWaitingResult(calls: unknown[]) {
 		'The waiting run lists no calls',
 		'Nothing was decided. The server lists no calls after arguments were changed. Leave "Changed Arguments" empty to confirm them, or reject.',
 	);
-}
-
-/** What earlier attempts to start the run have shown. */
-export interface Attempts {
-	/** How many attempts have failed without an active run on the thread. */
-	failedCount: number;
-	/** Whether the node has waited for another run. */
-	hasWaitedForRun: boolean;
-	/** Whether the server has given the lock. Then its address is right. */
-	hasReachedServer: boolean;
 }

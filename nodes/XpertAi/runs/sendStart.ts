@@ -7,12 +7,12 @@ import {
 	readRun,
 	type RunIds,
 	type RunRecord,
-	START_TRIES,
 	startedRuns,
 	startRun,
 } from '../threads/runsApi';
+import { type FailedAttempt, START_RETRY_PAUSE_MS, START_TRIES } from './attempts';
 import { readThread } from '../threads/thread';
-import { certainlyNotDone, type Failure, mayMeanNoRoute, isTransient } from '../transport/failure';
+import { certainlyNotDone, type Failure, isTransient, mayMeanNoRoute } from '../transport/failure';
 import { failureMessage } from '../transport/failureText';
 import { cancelIfGivenUp } from './cancelRun';
 import { type Client, repeatUntil } from './client';
@@ -20,9 +20,9 @@ import { explainFailedStart } from './explainFailedStart';
 import type { FollowOptions } from './followRun';
 import type { Plan } from './planStart';
 import {
+	arrivalUnknownResult,
 	executionStoppedResult,
 	failedResult,
-	arrivalUnknownResult,
 	type UnsuccessfulResult,
 } from './result';
 import { readRunConversation, type Run } from './run';
@@ -144,18 +144,6 @@ async function wasDecided(run: Run, waitingRun: RunRecord): Promise<boolean> {
 
 /** A run that the server has started, and the ID of the stream to read (`streamId`). */
 export type SentRun = RunIds & FollowOptions & Required<Pick<FollowOptions, 'streamId'>>;
-
-/** Why a run was not started now: because of an active run on the thread, or of a failed attempt. */
-export type NotStarted = { blockingRun: RunRecord } | FailedAttempt;
-
-/** An attempt that has started no run. The caller tries again. */
-export interface FailedAttempt {
-	/** Why a request failed. Undefined if the requests under the lock took too long. */
-	failure: Failure | undefined;
-}
-
-/** First pause after a failed attempt, and in the search for a run after a lost answer. */
-export const START_RETRY_PAUSE_MS = 500;
 
 /** Stores that the server lacks the routes for background runs, if this is certain. Returns the result of the run. */
 export function resultOfMissingRoutes(

@@ -6,15 +6,22 @@ import {
 	type RunRecord,
 	runSortKey,
 	stageOf,
-	START_TRIES,
 	startedRuns,
 } from '../threads/runsApi';
-import { type Failure, mayMeanNoRoute, isOutage, isTransient } from '../transport/failure';
+import { START_TRIES } from './attempts';
+import { type Failure, isOutage, isTransient, mayMeanNoRoute } from '../transport/failure';
 import { BlockingRunWatch } from './blockingRun';
 import { repeatUntil, UNREACHABLE_MS } from './client';
 import { COMPARED_RUNS, type OtherRuns } from './overlap';
 import { type Attempts, planStart } from './planStart';
 import {
+	type Attempts,
+	type FailedAttempt,
+	type NotStarted,
+	START_RETRY_PAUSE_MS,
+} from './attempts';
+import {
+	busyAtDeadlineResult,
 	busyResult,
 	executionStoppedResult,
 	resultOfFailure,
@@ -23,14 +30,7 @@ import {
 	timedOutResult,
 } from './result';
 import type { Run } from './run';
-import {
-	START_RETRY_PAUSE_MS,
-	type FailedAttempt,
-	type NotStarted,
-	sendStart,
-	type SentRun,
-	resultOfMissingRoutes,
-} from './sendStart';
+import { resultOfMissingRoutes, sendStart, type SentRun } from './sendStart';
 import { takeTurnLock, type TurnLock } from './turnLock';
 
 /*

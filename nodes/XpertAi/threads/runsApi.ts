@@ -8,7 +8,7 @@ import { type ApiClient, call, type Call, type Result } from '../transport/call'
 import type { EventStreamOptions } from '../transport/eventStream';
 import type { Failure } from '../transport/failure';
 import type { ApiRequest } from '../transport/request';
-import { READ_REQUEST } from './thread';
+import { READ_REQUEST } from '../transport/call';
 
 /** The route that starts a run and waits for the end (E4). On some servers, this is the only route for runs. */
 export const WAIT_PATH = '/threads/{threadId}/runs/wait';
@@ -96,9 +96,6 @@ export const newestRun = (runs: RunRecord[]): RunRecord | undefined =>
 /** Sort key of a run on its thread: start time, then ID. */
 export const runSortKey = ({ created_at: startedAt, run_id: id }: RunRecord): string =>
 	`${startedAt} ${id}`;
-
-/** Maximum number of attempts to start a run: more than for other calls, but few enough to report an outage soon. */
-export const START_TRIES = 5;
 
 /**
  * Sends the request that starts a run, or continues a run after a decision. Does not repeat a request that the server may
