@@ -4,6 +4,7 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 import { EVENTS } from 'nodes/XpertAiTrigger/fields';
 import { OVERLAP_MS } from 'nodes/XpertAiTrigger/pollState';
 import { ECHO_ASSISTANT_ID, INTERRUPTING_INPUT, type Sandbox, startSandbox } from 'sandbox';
+
 import { EMPTY_WORDS } from '../nodes/support/thrown';
 import { answering } from './support/faults';
 import { clock, useClock } from './support/clock';

@@ -1,14 +1,4 @@
-import {
-	attempt,
-	has,
-	isEmpty,
-	isString,
-	isUndefined,
-	omitBy,
-	pick,
-	pickBy,
-	truncate,
-} from 'lodash';
+import { attempt, has, isEmpty, isString, isUndefined, omitBy, pickBy, truncate } from 'lodash';
 import {
 	type IDataObject,
 	type IExecuteFunctions,
@@ -18,7 +8,6 @@ import {
 	NodeOperationError,
 } from 'n8n-workflow';
 
-import { EVERY_UUID } from '../payloads/ids';
 import type { Call } from '../transport/call';
 import type { Failure } from '../transport/failure';
 import type { Connection } from '../transport/request';
@@ -29,12 +18,13 @@ import {
 	type ItemError,
 	type NamedId,
 } from './apiError';
-import { fieldByError, type ExpressionScope } from './expressions';
+import { type ExpressionScope, fieldByError } from './expressions';
 import { idFromInput } from './fieldSchemas';
 import { isIdField } from './fieldBuilders';
 import { fieldLabel } from './issueText';
 import { resolveParameter } from './parameters';
 import { Reader } from './reader';
+import { redactIds, runDetailsIn } from './runDetails';
 
 /** An input item. Reads the parameters of the operation, sends requests, and creates outputs and errors. */
 export class Item extends Reader {
@@ -248,13 +238,3 @@ const idPaths = (fields: INodeProperties[]): string[][] =>
 			return inside.map(({ name }) => [field.name, name]);
 		})
 		.reverse();
-
-/** Replaces each UUID with `…`, because chat visitors must not see thread IDs. */
-export const redactIds = (text: string): string => text.replace(EVERY_UUID, '…');
-
-/** Returns the details of an assistant run from an error, e.g. `runId`. Without such details, returns `{}`. */
-export function runDetailsIn({ context }: ItemError): IDataObject {
-	const { verdict: status, ...facts } = (context.data ?? {}) as IDataObject;
-	const shown = pick(facts, ['threadId', 'conversationId', 'runId', 'unverified']);
-	return omitBy({ ...shown, status }, isUndefined);
-}

@@ -12,8 +12,9 @@ import { isJsonObject } from '../payloads/json';
 import type { ItemError } from './apiError';
 import { fieldByError } from './expressions';
 import { splitList } from './fieldBuilders';
-import { type Item, redactIds, runDetailsIn } from './item';
-import { addHints, isTool, isInStreamingChat } from './n8nExecution';
+import type { Item } from './item';
+import { redactIds, runDetailsIn } from './runDetails';
+import { addHints, isInStreamingChat, isTool } from './n8nExecution';
 
 /* The outputs for the workflow, for the visitors of a streaming chat, and for AI agents. */
 

@@ -5,7 +5,7 @@ import { lenientNumber, lenientText } from '../payloads/zodHelpers';
 import { type ApiClient, call } from '../transport/call';
 import type { Failure } from '../transport/failure';
 import { multipartBody, UPLOADS_AT_ONCE } from '../transport/multipart';
-import { type Fact } from './facts';
+import type { Fact } from './facts';
 import { type DocumentGroups, type ReadyDocument, serialize } from './readyDocuments';
 
 /** Either a document to store, or a fact to pass on. */

@@ -24,18 +24,18 @@ import { mayMeanNoRecord } from '../transport/failure';
 import { repeatUntil } from './client';
 import { explainFailedStart, explainIfThreadMissing } from './explainFailedStart';
 import {
+	arrivalUnknownResult,
+	busyAtDeadlineResult,
 	busyResult,
 	failedResult,
 	hasAnswer,
-	arrivalUnknownResult,
 	neverRanResult,
-	type UnsuccessfulResult,
 	NOTHING_TO_DECIDE,
 	resultFromTranscript,
-	type RunResult,
 	RUNNING_AT_DEADLINE,
-	busyAtDeadlineResult,
+	type RunResult,
 	timedOutResult,
+	type UnsuccessfulResult,
 	WITHOUT_ANSWER,
 } from './result';
 import { readRunConversation, type Run } from './run';

@@ -13,7 +13,7 @@ import { type Failure, isOutage, isTransient, mayMeanNoRoute } from '../transpor
 import { BlockingRunWatch } from './blockingRun';
 import { repeatUntil, UNREACHABLE_MS } from './client';
 import { COMPARED_RUNS, type OtherRuns } from './overlap';
-import { type Attempts, planStart } from './planStart';
+import { planStart } from './planStart';
 import {
 	type Attempts,
 	type FailedAttempt,
@@ -25,9 +25,8 @@ import {
 	busyResult,
 	executionStoppedResult,
 	resultOfFailure,
-	type UnsuccessfulResult,
-	busyAtDeadlineResult,
 	timedOutResult,
+	type UnsuccessfulResult,
 } from './result';
 import type { Run } from './run';
 import { resultOfMissingRoutes, sendStart, type SentRun } from './sendStart';

@@ -8,7 +8,7 @@ import { buildPath } from '../transport/api';
 import { type ApiClient, call } from '../transport/call';
 import type { Failure } from '../transport/failure';
 import { waitingTaskFacts } from './tasks';
-import { READ_REQUEST, SEARCH_REQUEST } from './thread';
+import { READ_REQUEST, SEARCH_REQUEST } from '../transport/call';
 
 const CONVERSATION_PATH = '/conversations/{id}';
 

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { isJsonObject } from '../payloads/json';
 import { lenientText } from '../payloads/zodHelpers';
 import { buildPath } from '../transport/api';
-import { type ApiClient, call } from '../transport/call';
+import { type ApiClient, call, READ_REQUEST } from '../transport/call';
 
 /** An object schema that keeps unknown fields. An invalid value becomes undefined. */
 const lenientObject = <Shape extends z.ZodRawShape>(shape: Shape) =>
@@ -37,6 +37,7 @@ export const threadState = z
 	.passthrough();
 
 export type ThreadMessage = z.infer<typeof threadMessage>;
+
 export type ThreadState = z.infer<typeof threadState>;
 
 /** The schema of the state of one thread. The field `status` is required, but can be null. */
@@ -51,11 +52,6 @@ export async function readThread(client: ApiClient, threadId: string, maxTries?:
 	const path = buildPath('/threads/{threadId}', { threadId });
 	return await call(client, { ...READ_REQUEST, path, schema: stateSchemaOf(threadId), maxTries });
 }
-
-/** The settings of a request that reads a record. */
-export const READ_REQUEST = { method: 'GET', repeatable: true } as const;
-/** The settings of a request that searches records. */
-export const SEARCH_REQUEST = { method: 'POST', repeatable: true } as const;
 
 /**
  * Who sent a message. Only the assistant's messages have `tool_calls`. Only tool results have a `tool_call_id`.

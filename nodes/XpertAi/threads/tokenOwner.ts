@@ -8,7 +8,7 @@ import {
 	readThreadConversation,
 	searchConversations,
 } from './conversation';
-import { READ_REQUEST } from './thread';
+import { READ_REQUEST } from '../transport/call';
 
 /** The user who owns a token on one server. */
 export interface Owner {

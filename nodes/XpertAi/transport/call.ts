@@ -1,12 +1,12 @@
 import type { Answered } from './answer';
 import type { Clock } from './clock';
 import {
-	type Failure,
-	MAX_WRONG_SERVER_SIGNS,
 	certainlyNotDone,
-	suggestsWrongServer,
+	type Failure,
 	isOutcomeUnknown,
 	isTransient,
+	MAX_WRONG_SERVER_SIGNS,
+	suggestsWrongServer,
 } from './failure';
 import type { ApiRequest, Send } from './request';
 
@@ -23,6 +23,7 @@ export const DEFAULT_RETRY_LIMITS: RetryLimits = { maxTries: 3, maxElapsedMs: 30
 const TIMEOUT_MS = 30_000;
 
 const BASE_DELAY_MS = 500;
+
 const MAX_DELAY_MS = 30_000;
 
 /** Minimum delay in milliseconds after an unreadable answer or a status 404. The server may be restarting. */
@@ -171,3 +172,9 @@ export class OutageBudget {
 		this.isLeft = failure === undefined || !isTransient(failure);
 	}
 }
+
+/** The settings of a request that reads a record. */
+export const READ_REQUEST = { method: 'GET', repeatable: true } as const;
+
+/** The settings of a request that searches records. */
+export const SEARCH_REQUEST = { method: 'POST', repeatable: true } as const;

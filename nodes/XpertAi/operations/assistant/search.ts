@@ -1,10 +1,10 @@
 import { isEmpty } from 'lodash';
 
 import {
-	panelGroupField,
-	idField,
-	textField,
 	type FieldValues,
+	idField,
+	panelGroupField,
+	textField,
 } from '../../execution/fieldBuilders';
 import { declare } from '../../execution/operation';
 import { assistantFilter } from '../../payloads/requestSchemas';

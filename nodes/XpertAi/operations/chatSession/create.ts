@@ -1,6 +1,6 @@
 import { newChatSession } from '../../payloads/requestSchemas';
 import { declare } from '../../execution/operation';
-import { panelGroupField, numberField, textField } from '../../execution/fieldBuilders';
+import { numberField, panelGroupField, textField } from '../../execution/fieldBuilders';
 import { optionalAssistantLocator } from '../../pickers/locators';
 
 export const create = declare({

@@ -1,4 +1,4 @@
-import { panelGroupField, idField } from '../../execution/fieldBuilders';
+import { idField, panelGroupField } from '../../execution/fieldBuilders';
 import { declare } from '../../execution/operation';
 import { newConversation } from '../../payloads/requestSchemas';
 import { CONVERSATION_SUMMARY_FIELDS, titleField } from './shared';

@@ -2,9 +2,9 @@ import { isEmpty } from 'lodash';
 
 import {
 	choiceField,
-	panelGroupField,
 	filledOnly,
 	idField,
+	panelGroupField,
 	rowsField,
 	textField,
 } from '../../execution/fieldBuilders';

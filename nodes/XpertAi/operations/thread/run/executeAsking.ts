@@ -3,7 +3,8 @@ import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 
 import type { ItemError } from '../../../execution/apiError';
-import { type Item, redactIds } from '../../../execution/item';
+import type { Item } from '../../../execution/item';
+import { redactIds } from '../../../execution/runDetails';
 import type { Execution } from '../../../execution/operation';
 import { failureAsReply, NO_ANSWER } from '../../../execution/outputs';
 import { addHints, isTool, mayContinue } from '../../../execution/n8nExecution';

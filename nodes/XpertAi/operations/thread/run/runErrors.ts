@@ -1,10 +1,11 @@
 import { compact, lowerFirst, pick } from 'lodash';
-import type { IDataObject, NodeApiError } from 'n8n-workflow';
+import type { NodeApiError } from 'n8n-workflow';
 
 import type { AdviceContext, StatusAdvice } from '../../../execution/apiError';
 import { shownValue } from '../../../execution/issueText';
 import type { Item } from '../../../execution/item';
-import type { UnsuccessfulResult, RunFacts } from '../../../runs/result';
+import { keepRunDetails } from '../../../execution/runDetails';
+import type { RunFacts, UnsuccessfulResult } from '../../../runs/result';
 import { forgetOwner } from '../../../threads/tokenOwner';
 import type { Failure } from '../../../transport/failure';
 import { filterAdvice } from './filterReport';
@@ -20,7 +21,7 @@ export function resultError(
 	result: UnsuccessfulResult,
 	adviceContext = runAdvice(item, result),
 ): NodeApiError {
-	const { failure, reason, advice, status, unverified } = result;
+	const { failure, reason, advice } = result;
 	if (failure?.status === 401) forgetOwner(item.connection.account);
 	// Shows the failed request only if the result has no reason, because a reason explains more.
 	const shown: Failure =
@@ -31,14 +32,15 @@ export function resultError(
 	const defaultAdvice = reason === undefined ? undefined : CORRECT_ASSISTANT_ADVICE;
 	const nextStep = advice ?? filterAdvice(reason) ?? defaultAdvice;
 	error.description = compact([nextStep, error.description]).join(' ');
-	error.context.data = {
-		...(error.context.data as IDataObject),
-		...pick(result, ['threadId', 'conversationId', 'runId', 'cancelledRun']),
-		verdict: status,
-		unverified,
-	};
+	keepRunDetails(error, pick(result, RUN_DETAILS));
 	return error;
 }
+
+/** The facts of a result that its error keeps. */
+const RUN_DETAILS = [
+	...(['status', 'threadId', 'conversationId', 'runId'] as const),
+	...(['cancelledRun', 'unverified'] as const),
+];
 
 const CORRECT_ASSISTANT_ADVICE =
 	'The reason comes from the model or a tool of the assistant: correct it there (the model, or the key or quota of its provider), then ask again. Thread: Get shows what was said.';
