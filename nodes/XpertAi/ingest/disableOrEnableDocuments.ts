@@ -1,7 +1,8 @@
 import { chunk } from 'lodash';
 
 import type { Failure } from '../transport/failure';
-import { type KnowledgebaseRoutes, documentListAnswer } from './routes';
+import { documentListAnswer } from './documentList';
+import type { KnowledgebaseRoutes } from './knowledgebaseRoutes';
 
 /** Maximum number of documents to disable or enable in one request. */
 const IDS_PER_REQUEST = 100;

@@ -4,7 +4,8 @@ import type { DocumentRecord } from '../payloads/document';
 import { canonicalKey } from '../payloads/keys';
 import { derivedId } from '../payloads/ids';
 import type { Failure } from '../transport/failure';
-import { type KnowledgebaseRoutes, documentListAnswer } from './routes';
+import { documentListAnswer } from './documentList';
+import type { KnowledgebaseRoutes } from './knowledgebaseRoutes';
 
 /** The folder records of a path such as `Dept/Sales`, outermost first. The IDs are the same in all runs and sources. */
 function folderRows(knowledgebaseId: string, folder: string) {

@@ -1,7 +1,7 @@
 import { get } from 'lodash';
 
 import type { ReadyDocument } from './readyDocuments';
-import { recordId } from './routes';
+import { recordId } from './documentList';
 
 type SentDocument = Pick<ReadyDocument<unknown>, 'id' | 'lacksStableId' | 'record'>;
 

@@ -4,7 +4,8 @@ import { IDS_PER_ADDRESS } from '../transport/api';
 import { FIRST_PAUSE_MS, longerPause, MINUTE_MS } from '../transport/clock';
 import type { Failure } from '../transport/failure';
 import type { ProcessingFact } from './facts';
-import { type KnowledgebaseRoutes, documentListAnswer } from './routes';
+import { documentListAnswer } from './documentList';
+import type { KnowledgebaseRoutes } from './knowledgebaseRoutes';
 import { fetchStatuses, lastStateOf, type ProcessingStatus, statusesById } from './statuses';
 
 const REQUESTS_AT_ONCE = 5;

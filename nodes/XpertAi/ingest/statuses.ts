@@ -5,7 +5,8 @@ import { IDS_PER_ADDRESS } from '../transport/api';
 import type { Failure } from '../transport/failure';
 import { failureMessage } from '../transport/failureText';
 import { sanitize } from '../transport/sanitize';
-import { type KnowledgebaseRoutes, documentListAnswer } from './routes';
+import { documentListAnswer } from './documentList';
+import type { KnowledgebaseRoutes } from './knowledgebaseRoutes';
 
 const processingStatusSchema = z
 	.object({

@@ -5,7 +5,8 @@ import { z } from 'zod';
 import { derivedId } from '../../payloads/ids';
 import type { Failure } from '../../transport/failure';
 import { MEMORY_NOTE_PREFIX } from '../../transport/cleanAnswer';
-import { type KnowledgebaseRoutes, documentListAnswer } from '../routes';
+import { documentListAnswer } from '../documentList';
+import type { KnowledgebaseRoutes } from '../knowledgebaseRoutes';
 import { fetchStatuses } from '../statuses';
 import { type FingerprintEntry, pack } from './fingerprints';
 

@@ -17,7 +17,7 @@ import { executionCancelSignal } from '../../transport/request';
 import { documentsError } from './submit/documentErrors';
 import { memoryHints } from './submit/endHints';
 import { keyNamespace, memoryPlaceOf, sourceNameAndShard } from './sourceIdentity';
-import { knowledgebaseRoutes } from './knowledgebaseRoutes';
+import { knowledgebaseRoutes } from '../../ingest/knowledgebaseRoutes';
 import { asHint, counted } from './textHelpers';
 
 const documentsBySchema = z.enum(['key', 'id']);

@@ -5,7 +5,8 @@ import { idListSchema } from '../../execution/fieldSchemas';
 import { splitList, textField } from '../../execution/fieldBuilders';
 import { declare } from '../../execution/operation';
 import { IDS_PER_START } from '../../ingest/processing';
-import { documentListAnswer } from '../../ingest/routes';
+import { documentListAnswer } from '../../ingest/documentList';
+import { PROCESS_PATH, STATUS_PATH } from '../../ingest/knowledgebaseRoutes';
 
 import { knowledgebaseLocator } from '../../pickers/locators';
 
@@ -45,7 +46,7 @@ export const startProcessing = declare({
 	action: 'Start processing documents',
 	endpoint: 'beyond',
 	description: 'Process stored documents, so that assistants find them',
-	route: 'POST /knowledges/{knowledgebaseId}/process',
+	route: `POST ${PROCESS_PATH}`,
 	idFields: [knowledgebaseLocator],
 	body: {
 		fields: [documentIdsField],
@@ -71,7 +72,7 @@ export const getStatus = declare({
 	action: 'Get processing status of documents',
 	endpoint: 'beyond',
 	description: 'Get the processing status of documents',
-	route: 'GET /knowledges/{knowledgebaseId}/status?ids={documentIds*}',
+	route: `GET ${STATUS_PATH}`,
 	idFields: [knowledgebaseLocator, documentIdsField],
 	toOutput: (answer, asked) => {
 		const ids = splitList((asked as { documentIds: string }).documentIds);

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { readdirSync, readFileSync } from 'node:fs';
 import { matchRecords } from 'nodes/XpertAi/ingest/matchRecords';
 import type { ReadyDocument } from 'nodes/XpertAi/ingest/readyDocuments';
-import { documentListAnswer } from 'nodes/XpertAi/ingest/routes';
+import { documentListAnswer } from 'nodes/XpertAi/ingest/documentList';
 import {
 	fetchStatuses,
 	unfindableReason,

@@ -9,7 +9,7 @@ import { UPLOAD_TIMEOUT_SECONDS } from '../../shared/upload';
 import { documentsError } from './documentErrors';
 import type { DocumentReport } from './documentReport';
 import { memoryPlaceOf, type SourceSettings } from '../sourceIdentity';
-import { knowledgebaseRoutes } from '../knowledgebaseRoutes';
+import { knowledgebaseRoutes } from '../../../ingest/knowledgebaseRoutes';
 import { SourceComparison } from './sourceComparison';
 import { SourceContents } from './sourceContents';
 import { FactRecorder } from './factRecorder';

@@ -1,9 +1,6 @@
 import { get } from 'lodash';
 import { z } from 'zod';
 
-import type { Call, Result } from '../transport/call';
-import type { Clock } from '../transport/clock';
-
 const NOT_LISTED = 'it does not list the documents that it should';
 
 /**
@@ -22,15 +19,4 @@ export const documentListAnswer = (ids: string[] = []) =>
 export function recordId(record: unknown): string | undefined {
 	const id: unknown = get(record, 'id');
 	return typeof id === 'string' && id !== '' ? id.toLowerCase() : undefined;
-}
-
-/** The routes to store documents, to start their processing, and to read their statuses. */
-export interface KnowledgebaseRoutes {
-	/** Sends a request with the retry policy. All requests to these routes are safe to repeat. */
-	send: <Answer>(request: Omit<Call<Answer>, 'repeatable'>) => Promise<Result<Answer>>;
-	storePath: string;
-	startPath: string;
-	statusPath: (ids: string[]) => string;
-	clock: Clock;
-	signal?: AbortSignal;
 }
