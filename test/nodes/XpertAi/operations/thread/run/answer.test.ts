@@ -134,11 +134,14 @@ const [TOOL, STEP] = ['tool', 'step'].map(
 		`${what}, human.department: runs, retry with and without the value, a next question without it`,
 ) as [string, string];
 
-const exchangesOf = (sequence: string) => sequences('filters-retry').get(sequence) ?? [];
+const exchangesOf = (sequence: string, name = 'filters-retry') =>
+	sequences(name).get(sequence) ?? [];
 
 /** What the streams of a sequence tell, in their order. */
-function streamsOf(sequence: string): RunTranscript[] {
-	const streams = exchangesOf(sequence).filter(({ request }) => request.path.endsWith('/stream'));
+function streamsOf(sequence: string, name?: string): RunTranscript[] {
+	const streams = exchangesOf(sequence, name).filter(({ request }) =>
+		request.path.endsWith('/stream'),
+	);
 	return streams.map(({ request, response }) => {
 		const [, runId = ''] = /runs\/([^/]+)/.exec(request.path) ?? [];
 		const events = new RunTranscript(runId);
@@ -182,6 +185,36 @@ describe.each([
 				observation: MISSING,
 			},
 		]);
+	});
+});
+
+describe('the steps of a run', () => {
+	it('have no observation where a call waits for a person, by the stream', () => {
+		const waits = 'waits for a person, confirm by /runs with target.executionId';
+		const [events] = streamsOf(waits, 'one-question-3');
+		const action = { tool: 'sendMail', toolInput: { to: 'first@x.y' } };
+		const steps = stepsOf(events?.parts ?? []);
+		expect(steps).toMatchObject([{ action }]);
+		expect(steps[0]).not.toHaveProperty('observation');
+	});
+
+	it('have no observation where a call waits for a person, by the thread', () => {
+		const waiting = recordedThread('sources', 'thread, while it waits');
+		const steps = stepsOf(transcriptFromThread(waiting, messagesOf(waiting)).parts);
+		expect(steps.map(({ action }) => action.tool).at(-1)).toBe('subhelper');
+		expect(steps.map((one) => 'observation' in one)).toEqual([true, false]);
+	});
+
+	it('are what can be read of odd calls', () => {
+		const calls = [null, { id: 7 }, { id: 'c', name: 'tool' }];
+		const { parts } = transcriptFromThread(undefined, [{ id: 'm', tool_calls: calls }]);
+		const action = { tool: 'tool', toolInput: undefined, toolCallId: 'c' };
+		expect(stepsOf(parts)).toStrictEqual([{ action }]);
+	});
+
+	it('name the helper that made a call', () => {
+		const ofAgent = { type: 'component', xpertName: 'helper', data: { tool: 'tool' } };
+		expect(stepsOf([ofAgent])).toMatchObject([{ action: { agent: 'helper' } }]);
 	});
 });
 
