@@ -120,10 +120,20 @@ describe('a conversation made for a run that is refused', () => {
 
 	it.each([
 		['something may have run in it', { do: 'drop', when: 'before' }],
+		['a proxy answered, behind which a run may yet begin', { do: 'status', status: 502 }],
+		['a redirect leads away from the server, which refused nothing', { do: 'redirect', to: '/' }],
 		['a run began in it, although it was refused', { do: 'status', when: 'after', status: 403 }],
 	] as const)('stays where %s', async (_, fault) => {
 		add({ endpoint: 'runs', ...fault });
 		const { failed } = await call(NEW);
+		const { conversationId } = detailsOf(failed);
+		expect(fixture.sandbox.store.conversations.has(String(conversationId))).toBe(true);
+	});
+
+	it('stays where it cannot be read what has run in it, and the refusal is told', async () => {
+		add(answering('runs', 403), answering('listRuns', 403));
+		const { failed } = await call(NEW);
+		expect(failed?.json.error).toBe('This key may not do this: no (HTTP 403)');
 		const { conversationId } = detailsOf(failed);
 		expect(fixture.sandbox.store.conversations.has(String(conversationId))).toBe(true);
 	});
