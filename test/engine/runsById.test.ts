@@ -117,6 +117,35 @@ describe('a run by its ID', () => {
 		},
 	);
 
+	it.each(EVERY)('that the key may not read: it is said which key may (%s)', async (operation) => {
+		const ids = await started('ours');
+		add(answering('run', 403));
+		const { error, details } = await read(ids, operation);
+		expect(error).toBe('This key may not do this: no (HTTP 403)');
+		expect(details.description).toContain(
+			'Use a key made for that workspace, or for this assistant.',
+		);
+	});
+
+	it.each(EVERY)(
+		'is one of two at once, and no more, where Runs at Once says so (%s)',
+		async (operation) => {
+			const all: Ids[] = [];
+			for (const words of ['one', 'two', 'three']) all.push(await started(words));
+			add(delaying('run', 1_000));
+			const { items } = await fixture.run(
+				{ resource: 'thread', operation, tuning: { concurrency: 2 } },
+				{ items: all.map((ids) => ({ json: { ...ids } })) },
+			);
+			expect(items.map(({ json }) => json.runId)).toEqual(all.map(({ runId }) => runId));
+			const asked = all.map(
+				({ runId }) => sent('run').find(({ path }) => path.includes(runId))?.arrivedAt ?? NaN,
+			);
+			const [first = NaN] = asked;
+			expect(asked.map((at) => at - first < 1_000)).toEqual([true, true, false]);
+		},
+	);
+
 	it('left over of a decision is reported, and not waited for', async () => {
 		const { threadId } = await ended(`${INTERRUPTING_INPUT} first`);
 		const { run_id: runId = '' } = await post(fixture.sandbox, `threads/${threadId}/runs`, {
