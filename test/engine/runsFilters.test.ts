@@ -191,6 +191,18 @@ describe('a value for the filter of a step', () => {
 		});
 	});
 
+	it('lets find the same where one request waits for the answer', async () => {
+		const assistant = putStep(fixture.sandbox, BY_HUMAN);
+		const { found, filter, hints } = await asks(assistant, department('hr'), {
+			tuning: { inOneRequest: true },
+		});
+		expect({ found, filter, hints }).toEqual({
+			found: ['hr.md'],
+			filter: { status: 'unknown', hitCount: 1 },
+			hints: [],
+		});
+	});
+
 	it('that is missing lets the run fail, and the error says where to give it', async () => {
 		const assistant = putStep(fixture.sandbox, BY_HUMAN);
 		const { error } = await asks(assistant);
@@ -249,6 +261,12 @@ describe('a value that is refused before anything is sent', () => {
 		['the folder of all', department(' / '), EMPTY],
 		['an expression that gives nothing', rows(row('={{ $json.nothere }}')), EMPTY],
 		['an empty list', rows(row('', { type: 'string[]', mayBeEmpty: true })), EMPTY],
+		['an expression that gives an empty list', rows(row('={{ [] }}', { type: 'string[]' })), EMPTY],
+		[
+			'an empty list in JSON',
+			additional({ message: { input: { department: [] } } }),
+			'"Additional Fields (JSON)" at input.message.input.department must not be empty',
+		],
 		[
 			'null in JSON',
 			additional({ message: { input: { department: null } } }),

@@ -241,6 +241,7 @@ describe('several searches', () => {
 		['one without', [look('applied', 2), look('not_applied', 3)], 'not_applied', 5],
 		['one dropped', [look('dynamic_fallback', 2), look('applied', 1)], 'dynamic_fallback', 3],
 		['one of a step', [look('applied', 2), step(3)], 'unknown', 5],
+		['one in a word of a newer server', [look('applied', 2), look('partly', 3)], 'unknown', 5],
 		['the list of another tool', [look('applied', 2), list], 'applied', 2],
 	])('are as the worst of them: %s', (_, parts, status, hitCount) => {
 		expect(filterReport(parts, true)).toEqual({ status, hitCount });
@@ -269,6 +270,10 @@ describe('several searches', () => {
 		[
 			'a search that failed without words',
 			[{ type: 'component', data: { tool: 'retriever-1', status: 'fail', error: {} } }],
+		],
+		[
+			'another tool, which has no diagnostics to list',
+			[{ type: 'component', data: { tool: 'lint', output: '{"diagnostics":[]}' } }],
 		],
 		['no filter', [look('not_applied', 3)]],
 	])('are none with %s', (_, parts) => {
