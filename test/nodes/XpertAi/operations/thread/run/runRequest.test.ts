@@ -160,6 +160,18 @@ describe('what cannot be sent', () => {
 		expect(said).toContain(`"${name}"`);
 		expect(said).toMatch(/ must .*\[item 3\]$/);
 	});
+
+	it.each<[string, RunKind, string, object]>([
+		['what a message does', 'message', 'input.action', { action: 'retry' }],
+		['what another answer does', 'retry', 'input.action', { action: 'send' }],
+		['what a decision does', 'decision', 'input.action', { action: 'send' }],
+		['whom a decision is for', 'decision', 'input.target', { target: { executionId: 'e' } }],
+		['what is decided', 'decision', 'input.decision.type', { decision: { type: 'reject' } }],
+	])('is what Additional Fields (JSON) would change: %s', (_, kind, path, input) => {
+		const given = { ...DECISION, message: 'Hi', options: { additionalFieldsJson: { input } } };
+		const words = `at ${path} is what the node sets itself: leave it out [item 3]`;
+		expect(refusal(given, kind)).toBe(`"Additional Fields (JSON)" ${words}`);
+	});
 });
 
 const { description } = new XpertAi();
