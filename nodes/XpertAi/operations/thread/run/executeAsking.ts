@@ -192,9 +192,9 @@ async function executeRun(request: RunRequest, turn: Turn, chat?: Chat): Promise
 }
 
 /** Deletes the conversation created for a run, if the server rejected the run and nothing has run in it. Never throws. */
-async function deleteUnusedConversation(run: Run, { status, failure, reason }: UnsuccessfulResult) {
+async function deleteUnusedConversation(run: Run, { failure, reason }: UnsuccessfulResult) {
 	const { isThreadNew, threadId, facts } = run;
-	const isRejected = status === 'failed' && failure?.kind === 'status' && reason === undefined;
+	const isRejected = failure?.kind === 'status' && reason === undefined;
 	if (!isThreadNew || !isRejected || facts.conversationId === undefined) return;
 	const { answer: runs } = await listRuns(run, threadId);
 	if (runs?.length === 0) await deleteConversation(run, facts.conversationId);
