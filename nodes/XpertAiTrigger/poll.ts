@@ -166,7 +166,8 @@ async function newestItem(polling: PollContext): Promise<IDataObject> {
 	const fetchChanges = changesFetcher(context, send, settings.assistantId);
 	const { changes } = await fetchChanges({ order: 'DESC', limit: PAGE_SIZE });
 	for (const change of orderBy(wantedChanges(changes, settings), 'at', 'desc')) {
-		// All tries count as used, so nothing is postponed: an unreadable thread gives an item without messages.
+		// All tries count as used, so nothing is postponed: an unreadable thread gives an item without messages. A change
+		// whose conversation does not match `onlyWith` gives no `json`.
 		const { done } = await makeItems([change], polling, 1, () => THREAD_TRIES);
 		for (const { json } of done) if (json) return json;
 	}

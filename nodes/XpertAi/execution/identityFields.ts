@@ -15,7 +15,7 @@ import {
 import { LOST_DIGITS_ADVICE, LOST_DIGITS_ISSUE } from './fieldSchemas';
 import { givenFor, isBlank, isParameterFilled } from './givenValues';
 import type { Reader } from './reader';
-import { throwMissingPart } from './missingPartErrors';
+import { throwMissingPart } from './missingExpressionPart';
 
 /** An item whose expressions are evaluated at its `place`. */
 export type ItemReader = Reader & { place: ExpressionScope };

@@ -86,7 +86,7 @@ export class Item extends Reader {
 		});
 	}
 
-	/** The option that limits the time of a request, with its collection; undefined if the operation has none. */
+	/** The labels of the option that limits the time of a request and of its collection, as words; undefined if none. */
 	private get timeLimitOption(): string | undefined {
 		const operation = String(this.node.parameters.operation);
 		const isShown = (name: string) => {

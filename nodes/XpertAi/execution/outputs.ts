@@ -26,7 +26,7 @@ const toolOutputSchema = z.enum(['simplified', 'raw', 'selected']);
 /** The output format of an answer: simplified or raw. */
 export interface OutputFormat {
 	simplify: boolean;
-	/** The fields to output, of the raw or the simplified answer. Default: all fields of the one or the other. */
+	/** The fields to output, from the raw and the simplified answer. Default: all fields of the one that `simplify` says. */
 	selectedFields?: string[];
 }
 
@@ -45,8 +45,8 @@ export function readOutputFormat(item: Item): OutputFormat {
 /**
  * Returns a raw answer, or only the `selectedFields`, if set. Adds a hint if the answer lacks some of them.
  *
- * @param simplifiedOf makes the simplified answer. Its fields can be selected, too, and come first, because the user sees
- * them first
+ * @param simplifiedOf makes the simplified answer. Its fields can be selected, too. They replace raw fields with the same
+ * name, because the user sees them first
  */
 export function rawOrSelectedOutput(
 	{ selectedFields }: OutputFormat,

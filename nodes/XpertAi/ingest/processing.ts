@@ -8,7 +8,7 @@ import { documentListAnswer } from './documentList';
 import type { KnowledgebaseRoutes } from './knowledgebaseRoutes';
 import { fetchStatuses, lastStateOf, type ProcessingStatus, statusesById } from './statuses';
 
-const REQUESTS_AT_ONCE = 5;
+const START_REQUESTS_AT_ONCE = 5;
 const MAX_IDS_PER_START = 100;
 
 /**
@@ -164,14 +164,18 @@ export class Processing {
 	}
 
 	/**
-	 * Starts pending documents, with up to REQUESTS_AT_ONCE requests at once. After a failure, reports them as not
+	 * Starts pending documents, with up to START_REQUESTS_AT_ONCE requests at once. After a failure, reports them as not
 	 * started. If the execution was stopped, drops them without a report.
 	 */
 	private startPending(): void {
 		if (!this.canContinue) this.reportNotStarted(this.pending.splice(0));
 		// If many documents are pending, divides them evenly among the requests.
-		const size = clamp(this.pending.length / REQUESTS_AT_ONCE, IDS_PER_START, MAX_IDS_PER_START);
-		while (this.pending.length > 0 && this.inFlight.size < REQUESTS_AT_ONCE)
+		const size = clamp(
+			this.pending.length / START_REQUESTS_AT_ONCE,
+			IDS_PER_START,
+			MAX_IDS_PER_START,
+		);
+		while (this.pending.length > 0 && this.inFlight.size < START_REQUESTS_AT_ONCE)
 			this.trackInFlight(this.requestStart(this.pending.splice(0, size)));
 	}
 

@@ -14,11 +14,11 @@ export interface SourceFile extends UploadFile {
 }
 
 export interface ReadyDocument<Report> {
-	/** The record. Without a file, it lacks the metadata and keeps only the IDs of pages and chunks; `jsonText` has all. */
+	/** The record. Without a file, it lacks the metadata and keeps only the IDs of pages and chunks; `recordJson` has all. */
 	record: DocumentRecord;
 	/** The record as JSON text. The node measures, hashes and sends this text. */
-	jsonText: string;
-	/** Size of `jsonText` in bytes (UTF-8). */
+	recordJson: string;
+	/** Size of `recordJson` in bytes (UTF-8). */
 	sizeInBytes: number;
 	/** The ID of the document. The server replaces a stored document that has the same ID. */
 	id: string;
@@ -52,7 +52,7 @@ export type DocumentGroups<Report, One = ReadyDocument<Report>> =
 /** Returns a record as JSON, with the size in bytes. */
 export function serialize(
 	record: DocumentRecord,
-): Pick<ReadyDocument<unknown>, 'jsonText' | 'sizeInBytes'> {
-	const jsonText = JSON.stringify(record);
-	return { jsonText, sizeInBytes: Buffer.byteLength(jsonText) };
+): Pick<ReadyDocument<unknown>, 'recordJson' | 'sizeInBytes'> {
+	const recordJson = JSON.stringify(record);
+	return { recordJson, sizeInBytes: Buffer.byteLength(recordJson) };
 }

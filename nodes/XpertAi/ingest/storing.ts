@@ -15,7 +15,7 @@ import { type Batch, type BatchLimits, groupIntoBatches } from './batches';
 import type { Fact } from './facts';
 import type { DocumentGroups } from './readyDocuments';
 import type { Folders } from './folders';
-import type { JournalRows, SourceMemory } from './memory';
+import type { BatchJournal, SourceMemory } from './memory';
 import type { DocumentOrFact } from './uploads';
 
 export interface StorerOptions<Report> {
@@ -182,7 +182,7 @@ export class Storer<Report> {
 	 *   Empty without a JSON answer.
 	 * - `isOverload`: whether the request failed because the batch was too much for the server.
 	 */
-	private async requestStoring(batch: Batch<Report>, journal: JournalRows | undefined) {
+	private async requestStoring(batch: Batch<Report>, journal: BatchJournal | undefined) {
 		const { client, path, timeoutMs } = this.options;
 		let records: unknown[] = [];
 		// Keeps the records even if the answer is incomplete. The issue then turns the answer into a failure.
@@ -192,7 +192,7 @@ export class Storer<Report> {
 			const message = `it shows ${shown} of ${batch.length} documents as stored`;
 			if (shown < batch.length) addIssue({ code: 'custom', message });
 		});
-		const rows = [journal?.before, ...map(batch, 'jsonText'), journal?.after];
+		const rows = [journal?.before, ...map(batch, 'recordJson'), journal?.after];
 		const body = `[${compact(rows).join(',')}]`;
 		const isOverload = (failure: Failure, attempts: number) =>
 			batch.length > 1 && attempts >= TRIES_BEFORE_HALVING && mayBeOverload(failure, body);

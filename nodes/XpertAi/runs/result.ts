@@ -36,7 +36,7 @@ export interface UnsuccessfulResult extends RunFacts {
 	failure?: Failure;
 	/** The text of an answer that the node could not compare with the thread. */
 	unverified?: string;
-	/** Set if the server seems to lack the routes for background runs. Only `Run.routes` stores that this is certain. */
+	/** Set if the server seems to lack the routes for background runs. `Run.backgroundRoutes` tells if this is certain. */
 	lacksRoutes?: true;
 }
 
@@ -132,7 +132,7 @@ export const WITHOUT_ANSWER = failedResult(
 	'The run ended without an answer, and the server does not say why',
 );
 
-/** Returns the result if the user stopped the execution. */
+/** Returns the result of a run whose execution the user stopped. */
 export const executionStoppedResult = (failure?: Failure): UnsuccessfulResult => ({
 	status: 'cancelled',
 	reason: 'The execution was canceled',

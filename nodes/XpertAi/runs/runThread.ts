@@ -8,9 +8,9 @@ import { withThreadFindings } from './compareWithThread';
 import {
 	executionStoppedResult,
 	failureIn,
-	type UnsuccessfulResult,
 	type RunFacts,
 	type RunResult,
+	type UnsuccessfulResult,
 } from './result';
 import { readRunConversation, type Run } from './run';
 import { withoutChanges } from './runBody';
@@ -57,7 +57,7 @@ async function startAndFollow(asked: Run): Promise<RunResult | undefined> {
 
 /** Follows a started run to its end. Also makes the second decision after a change of arguments. */
 async function follow(asked: Run, started: StartedRun): Promise<RunResult> {
-	const { threadId, runId, decidedTasks, others } = started;
+	const { threadId, runId, decidedTasks, othersAtStart } = started;
 	const run = { ...asked, threadId, runId };
 	const result = await checkDecision(run, await waitForRunResult(run, started), decidedTasks);
 	// `confirmChanges` also follows the second decision to its end. If the server lacks the routes, `result` stays.
@@ -66,7 +66,7 @@ async function follow(asked: Run, started: StartedRun): Promise<RunResult> {
 	if (result.status === 'completed' && isOnOtherThread(asked, started))
 		return { ...result, remembered: false };
 	// No other run can overwrite an answer on a new thread.
-	const compared = run.isThreadNew ? result : await withThreadFindings(run, result, others);
+	const compared = run.isThreadNew ? result : await withThreadFindings(run, result, othersAtStart);
 	return await cancelIfGivenUp(run, compared);
 }
 

@@ -45,8 +45,8 @@ import { takeTurnLock, type TurnLock } from './turnLock';
 
 /** A run that the server has started, and what to know about its thread. */
 export interface StartedRun extends SentRun {
-	/** The other runs of the thread when this run started. */
-	others: OtherRuns;
+	/** Whether another run of the thread was active when this run started, and which had ended. */
+	othersAtStart: OtherRuns;
 	/** Resolves when the lock was given back. */
 	untilLockGivenBack?: Promise<void>;
 }
@@ -169,7 +169,7 @@ async function startUnlessBusy(
 	Object.assign(run.facts, { threadId, runId });
 	const ended = sortBy(difference(startedRuns(runsBefore), active), runSortKey);
 	const endedIds = map(ended.slice(-COMPARED_RUNS), 'run_id');
-	return { ...started, others: { isActive: blockingRun !== undefined, endedIds } };
+	return { ...started, othersAtStart: { isActive: blockingRun !== undefined, endedIds } };
 }
 
 /**

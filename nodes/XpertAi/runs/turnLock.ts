@@ -9,8 +9,8 @@ import {
 	isJustCreated,
 	type LockRecord,
 	type LockSupport,
-	maySupportLocks,
 	markLocksUnsupported,
+	maySupportLocks,
 	readLockRecord,
 } from '../threads/lockRecord';
 import { API_ROOT } from '../transport/api';
@@ -18,10 +18,10 @@ import { type ApiClient, OutageBudget } from '../transport/call';
 import type { Clock } from '../transport/clock';
 import {
 	type Failure,
-	isRebuildingIndex,
 	isDuplicate,
-	mayMeanNoRoute,
+	isRebuildingIndex,
 	isTransient,
+	mayMeanNoRoute,
 } from '../transport/failure';
 import type { Send } from '../transport/request';
 import type { Client } from './client';
@@ -50,7 +50,7 @@ const MAX_AGE_TO_BEGIN_MS = 20_000;
 export const START_TIMEOUT_MS = 25_000;
 
 /** The age of the lock at which the search for a lost start ends. */
-const MAX_AGE_TO_SEARCH_MS = 51_000;
+const MAX_AGE_TO_FIND_START_MS = 51_000;
 
 /** The age of the lock at which the holder leaves the record to others. */
 const MAX_AGE_TO_GIVE_BACK_MS = 55_000;
@@ -82,7 +82,10 @@ export class TurnLock {
 		private readonly ageMs: () => number,
 	) {}
 
-	/** Whether the holder may start a run now. After a temporary failure, the start might have to wait for too long. */
+	/**
+	 * Whether the holder may start a run now. False after a temporary failure, because the start might have to wait for too
+	 * long.
+	 */
 	get mayBegin() {
 		return this.ageMs() < MAX_AGE_TO_BEGIN_MS && this.failure === undefined;
 	}
@@ -92,9 +95,9 @@ export class TurnLock {
 		return this.clientUntil(MAX_AGE_TO_BEGIN_MS);
 	}
 
-	/** A client for finding a run after a lost answer to its start. Sends no request after `MAX_AGE_TO_SEARCH_MS`. */
+	/** A client for finding a run after a lost answer to its start. Sends no request after `MAX_AGE_TO_FIND_START_MS`. */
 	get clientAfterStart() {
-		return this.clientUntil(MAX_AGE_TO_SEARCH_MS);
+		return this.clientUntil(MAX_AGE_TO_FIND_START_MS);
 	}
 
 	/** Deletes the record, also after a stop of the execution. Leaves a record whose lease may end before the deletion. */

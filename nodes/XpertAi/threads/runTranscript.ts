@@ -60,7 +60,10 @@ export class RunTranscript {
 	private readonly waitingCalls: Part[] = [];
 	/** The last text of the assistant, not of a sub-agent. */
 	private lastText?: Part;
-	/** Index of the first part after the last `prepareForNextAnswer`. The answer has no earlier parts. */
+	/**
+	 * Index of the first part after the last `prepareForNextAnswer`. `output` leaves out earlier parts, but `otherParts`
+	 * has them.
+	 */
 	private answerStart = 0;
 
 	constructor(
@@ -92,7 +95,7 @@ export class RunTranscript {
 		return hasNewId;
 	}
 
-	/** Adds the content of the run's message in the conversation. */
+	/** Adds the content of the message that the conversation stores for the run. */
 	addContent(content: unknown) {
 		this.isStoredMessage = true;
 		if (typeof content === 'string' && content) this.addPart({ type: 'text', text: content });
@@ -107,7 +110,7 @@ export class RunTranscript {
 		if (part.type === 'component') this.addComponent(part);
 		else if (part.text === undefined) this.parts.push(part);
 		else if (!isTextPart(part)) this.append(part, part.text);
-		else if (this.isOfAssistant(part)) this.addText(part, part.text);
+		else if (this.isAssistantsOwnText(part)) this.addText(part, part.text);
 		else this.addSubAgentText(part, part.text);
 	}
 
@@ -199,20 +202,20 @@ export class RunTranscript {
 	/** Adds a text of the assistant itself, and passes it to the listener. */
 	private addText(part: Part, text: string) {
 		const last = this.parts.at(-1);
-		const isNewText = this.answerId !== part.id;
+		// After a decision, the answer must not continue the text before it, even if both have the same ID. So
+		// `prepareForNextAnswer` clears `lastText`, and the text counts as new.
+		const isNewText = this.lastText?.id !== part.id;
 		// Stored messages contain a line break after a sub-agent's text. Streams do not.
 		// A part that `addSubAgentText` created has `data`, but no `executionId`.
 		const isAfterSubAgent = this.isStoredMessage && last?.data !== undefined && !last.executionId;
 		const own = isAfterSubAgent ? text.replace(/^\n/, '') : text;
-		// After a decision, the answer must not continue the text before it, even if both have the same ID. So
-		// `prepareForNextAnswer` clears `lastText`, and the text counts as new.
 		if (isNewText) this.parts.push({ ...part, text: own });
 		else this.append(part, own);
 		this.lastText = this.parts.at(-1);
 		this.listener?.onText(own, isNewText);
 	}
 
-	/** Appends a text to the last text if both have the same ID and type. Otherwise, adds a new part. */
+	/** Appends a text to the last part if that part is a text with the same ID and type. Otherwise, adds a new part. */
 	private append(part: Part, text: string) {
 		const last = this.parts.at(-1);
 		const isNext = last?.id === part.id && last?.type === part.type && last?.text !== undefined;
@@ -255,7 +258,7 @@ export class RunTranscript {
 	}
 
 	/** Whether a text comes from the assistant itself, and not from a sub-agent. */
-	private isOfAssistant({ agentKey, xpertName }: Part) {
+	private isAssistantsOwnText({ agentKey, xpertName }: Part) {
 		if (agentKey === undefined) return xpertName === undefined;
 		return agentKey === (this.agentKey ?? agentKey);
 	}

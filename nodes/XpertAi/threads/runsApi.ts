@@ -67,7 +67,7 @@ export async function readRun(client: ApiClient & RunIds): Promise<Result<RunRec
 const OTHER_THREAD_REASON =
 	'The run is of another thread: take threadId and runId from the same Thread: Start Run';
 
-/** Reads one run, on any thread. */
+/** Reads one run, even if it is on another thread, because the server ignores the thread ID. */
 async function readRunById(client: ApiClient & RunIds): Promise<Result<RunRecord>> {
 	const { threadId, runId } = client;
 	const path = buildPath(ONE_RUN_PATH, { threadId, runId });

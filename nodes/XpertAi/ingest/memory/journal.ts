@@ -1,7 +1,7 @@
 import { chunk, range, sortBy } from 'lodash';
 
-import { type FingerprintEntry, FINGERPRINT_BYTES, UNKNOWN, packId, unpack } from './fingerprints';
-import { SIZES, isReadable } from './notes';
+import { FINGERPRINT_BYTES, type FingerprintEntry, packId, UNKNOWN, unpack } from './fingerprints';
+import { isReadable, SIZES } from './notes';
 import type { NoteNameAndTitle, NotesOnServer, NoteToWrite, ReadNote } from './notes';
 
 /**
@@ -31,8 +31,8 @@ export const FIRST_PAGE_NOTE_NAMES = range(SLOT_COUNT).flatMap((slot) => pageNam
 /** Bytes to reserve for journal rows in the request of a batch. */
 export const JOURNAL_BYTES = { perBatch: 8 * 1024, perDocument: 60 };
 
-/** The journal rows of a batch (see `Journal.makeBatchRows`). */
-export type JournalRows = Awaited<ReturnType<Journal['makeBatchRows']>>;
+/** The journal rows of a batch, and what to call when its request has ended (see `Journal.makeBatchRows`). */
+export type BatchJournal = Awaited<ReturnType<Journal['makeBatchRows']>>;
 
 /**
  * Records which documents a run sends, with one page per batch. If the run crashes, the next run reads these pages.
@@ -45,7 +45,7 @@ export class Journal {
 	crashedRun = 0;
 	/** Whether pages of crashed runs may be missing or unreadable. */
 	isDamaged = false;
-	/** The pages that `readUnmerged` found. Each page consists of two notes. */
+	/** The pages that `readUnmerged` found: two notes each, or an empty array for a page of a merged run. */
 	private unmerged: ReadNote[][] = [];
 	private pageCount = 1;
 	/** Numbers of the pages whose batches are being sent. */

@@ -171,7 +171,7 @@ export class SourceMemory {
 	 * Creates the journal rows of a batch. The request that stores the batch must contain these rows.
 	 *
 	 * @param hashes comparison hashes by document ID
-	 * @returns the rows, or a failure if nothing may be sent; `undefined` if the server does not return notes
+	 * @returns the rows, or a failure if nothing may be sent; `undefined` if `failures.isMemoryUnsupported` is set
 	 */
 	async journalBatch(hashes: Map<string, string>) {
 		if (this.failures.isMemoryUnsupported) return undefined;

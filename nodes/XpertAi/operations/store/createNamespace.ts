@@ -8,10 +8,10 @@ import {
 	panelGroupField,
 } from '../../execution/fieldBuilders';
 import {
+	NAMESPACE_IDENTITY_OPTIONS,
 	namespaceAdvice,
 	namespaceElements,
 	namespaceField,
-	NEEDS_EVERY_ELEMENT,
 } from './searchItems';
 
 export const createNamespace = declare({
@@ -35,7 +35,7 @@ export const createNamespace = declare({
 		schema: storeNamespacesBody,
 		compose: ({ prefix, ...rest }) => filledOnly({ prefix: namespaceElements(prefix), ...rest }),
 	},
-	selectingFields: { prefix: NEEDS_EVERY_ELEMENT },
+	selectingFields: { prefix: NAMESPACE_IDENTITY_OPTIONS },
 	statusAdvice: namespaceAdvice('Prefix'),
 	answerSchema: listAnswer('namespaces'),
 	toOutput: (answer) => {

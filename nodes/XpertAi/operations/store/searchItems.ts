@@ -27,7 +27,7 @@ export const namespaceElements = (value: unknown): unknown =>
 	typeof value === 'string' ? splitList(value, '/') : value;
 
 /** A namespace needs all its elements. Otherwise the namespace of one user could become that of all users. */
-export const NEEDS_EVERY_ELEMENT: IdentityOptions = { needsEveryPart: true };
+export const NAMESPACE_IDENTITY_OPTIONS: IdentityOptions = { needsEveryPart: true };
 
 /**
  * Returns advice for a namespace that the server rejects, by HTTP status.
@@ -62,7 +62,7 @@ export const searchItems = declare({
 			...rest,
 		}),
 	},
-	selectingFields: { namespace_prefix: NEEDS_EVERY_ELEMENT, 'filters.query': {} },
+	selectingFields: { namespace_prefix: NAMESPACE_IDENTITY_OPTIONS, 'filters.query': {} },
 	paging: { resultsKey: 'items' },
 	statusAdvice: namespaceAdvice('Namespace Prefix', ' Xpert AI servers take no "filter".'),
 });

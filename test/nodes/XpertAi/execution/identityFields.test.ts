@@ -10,7 +10,7 @@ import {
 	wantsVersion,
 } from 'nodes/XpertAi/operations/document/submit/documentVersion';
 import { throwIfFixedVersion } from 'nodes/XpertAi/operations/document/submit/fixedFields';
-import { isMissingPartError } from 'nodes/XpertAi/execution/missingPartErrors';
+import { isMissingPartError } from 'nodes/XpertAi/execution/missingExpressionPart';
 import { submitFields } from 'nodes/XpertAi/operations/document/submit/fields';
 import { startFields } from 'nodes/XpertAi/operations/thread/run/fields';
 import { MissingPart } from 'nodes/XpertAi/payloads/identity';

@@ -123,7 +123,7 @@ const sizeOf = (
 	batch: Array<ReadyDocument<number>>,
 	{ reservedBytes }: Partial<BatchLimits> = {},
 ) =>
-	Buffer.byteLength(`[${map(batch, 'jsonText').join(',')}]`) +
+	Buffer.byteLength(`[${map(batch, 'recordJson').join(',')}]`) +
 	(reservedBytes ? reservedBytes.perBatch + reservedBytes.perDocument * batch.length : 0);
 
 describe('batches', () => {
@@ -683,10 +683,10 @@ async function uploadAll(plans: Plan[], goOn: () => boolean = () => true, taken 
 				if ('document' in one) told[one.outcome]?.push(one.document.report);
 				continue;
 			}
-			const { record, jsonText, sizeInBytes, report } = one;
+			const { record, recordJson, sizeInBytes, report } = one;
 			ready.push(report);
 			records.push(record);
-			expect({ jsonText, sizeInBytes }).toEqual(serialize(record));
+			expect({ recordJson, sizeInBytes }).toEqual(serialize(record));
 		}
 		if (ready.length >= taken) break;
 	}

@@ -56,8 +56,8 @@ async function submitSources(submission: Submission, sourceRuns: SourceRun[]): P
 		else await submitTogether(submission, sourceRuns);
 		addMirroredHint(submission);
 		if (submission.sourceError) throw withHints(submission, submission.sourceError);
-		// The user sees the hints about `unsaid` only if the run ends without an error. With a `linkedNodesHint`,
-		// `SourceComparison.addStoredBeforeHints` holds some of these hints back.
+		// `SourceMemory.unsaid` holds findings that no run has told the user. The user sees the hints about them only if the
+		// run ends without an error. With a `linkedNodesHint`, `addStoredBeforeHints` holds some of these hints back.
 		isUserTold = !submission.failsAtEnd && settings.linkedNodesHint === undefined;
 	} finally {
 		const closing = [...toClose].map(

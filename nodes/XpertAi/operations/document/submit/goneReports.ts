@@ -104,7 +104,10 @@ async function otherKeysText(
 	return `${shownValue(name)} is missing under the key ${shownValue(before)}, and came under ${shownValue(keysNow?.get(name))}. Where keys are made otherwise than in an earlier run, documents are stored twice: correct "${first.labelOf(keyParameterOf(first))}" if it is wrong now.`;
 }
 
-/** Returns the keys of documents by name, without the names that several documents have. */
+/**
+ * Returns the keys of documents by name. Leaves out names that several documents have, and documents without a key. In the
+ * memory, each document with a key has a name.
+ */
 function keysByUniqueName(documents: DocumentNameAndKey[]): Map<string, string> {
 	const groups = Object.entries(groupBy(documents, 'name'));
 	const unique = groups.flatMap(([name, [one, ...others]]) =>

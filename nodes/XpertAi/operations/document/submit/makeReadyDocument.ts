@@ -14,11 +14,11 @@ export type Document = ReadyDocument<DocumentReport>;
 
 /** The record as JSON. Reuses the JSON of the found document if possible, to save time. */
 function jsonWithId(found: InputDocument, record: DocumentRecord, id: string) {
-	const { record: read, jsonText = '' } = found;
+	const { record: read, recordJson = '' } = found;
 	const isSame = record.parent === read.parent && record.folder === read.folder;
-	if (!isSame || jsonText.length <= 2) return JSON.stringify(record);
-	if (read.id === undefined) return `{"id":"${id}",${jsonText.slice(1)}`;
-	return read.id === id ? jsonText : JSON.stringify(record);
+	if (!isSame || recordJson.length <= 2) return JSON.stringify(record);
+	if (read.id === undefined) return `{"id":"${id}",${recordJson.slice(1)}`;
+	return read.id === id ? recordJson : JSON.stringify(record);
 }
 
 /** The IDs of pages or chunks. */
@@ -26,15 +26,15 @@ const withOnlyIds = (parts: DocumentRecord['pages']) => parts?.map(({ id }) => (
 
 /** The hash of a version or of a record, with a prefix from `MARKS`. */
 export function hashOf(
-	{ sizeInBytes, jsonText, record: { fileUrl } }: Document,
+	{ sizeInBytes, recordJson, record: { fileUrl } }: Document,
 	version?: string,
 ): string {
 	if (version !== undefined) return MARKS.version + hash('sha256', version, 'binary');
 	// Leaves out the signature of a URL, because the signature differs in each run.
 	const unsigned = () => JSON.stringify(unsignedAddress(fileUrl ?? ''));
-	const given = fileUrl ? jsonText.replace(JSON.stringify(fileUrl), unsigned) : jsonText;
+	const given = fileUrl ? recordJson.replace(JSON.stringify(fileUrl), unsigned) : recordJson;
 	// Normalizes the text, so that a file name has the same hash in NFC and in NFD. ASCII text needs no normalization.
-	const text = sizeInBytes === jsonText.length ? given : given.normalize('NFC');
+	const text = sizeInBytes === recordJson.length ? given : given.normalize('NFC');
 	return MARKS.content + hash('sha256', text, 'binary');
 }
 
@@ -61,11 +61,11 @@ export function makeReadyDocument(
 	const lacksStableId = key === undefined && !isUuid(fixedId ?? '');
 	const name = record.name ?? undefined;
 	const report: DocumentReport = { item, name, key, id, hadNul, hasFileToUpload, isKeptToEnd };
-	const jsonText = jsonWithId(found, record, id);
+	const recordJson = jsonWithId(found, record, id);
 	const [pages, chunks] = [record.pages, record.chunks].map(withOnlyIds);
 	// The content is in the JSON. A second copy would only need memory. A document with a file keeps its content, because
 	// its JSON is made again after the upload.
 	if (!readFile) Object.assign(record, { metadata: null, pages, chunks });
-	const sizeInBytes = Buffer.byteLength(jsonText);
-	return { record, jsonText, sizeInBytes, report, id, lacksStableId, key, readFile };
+	const sizeInBytes = Buffer.byteLength(recordJson);
+	return { record, recordJson, sizeInBytes, report, id, lacksStableId, key, readFile };
 }

@@ -52,8 +52,8 @@ export class SourceContents {
 	recordSeen({ id, lacksStableId, key, report }: Document): void {
 		if (lacksStableId) return;
 		const released = this.reportFromSeen(id);
-		// A released document has lost its name and key. Its key is that of the later document, because equal keys give equal
-		// IDs. Without a key, it is reported under the name of the later document.
+		// `reportFromSeen` gives no name and no key. Equal keys give equal IDs, so the key of the later document is also that
+		// of the earlier one. If the later document has no key, the earlier one is reported under its name.
 		const named = released && { ...released, ...pick(report, key === undefined ? 'name' : 'key') };
 		const earlier = this.reports.get(id.toLowerCase()) ?? named;
 		if (earlier) this.submission.recordFact({ outcome: 'replaced', report: earlier });

@@ -48,7 +48,7 @@ export const newTally = () => ({
 	replaced: { count: 0, names: [] as string[] },
 	/** The columns that match no field of a document, with Map Automatically. */
 	unusedColumns: new Set<string>(),
-	/** The keys of "Metadata Rows" that were in this state for at least one document (see `InputDocument`). */
+	/** For each state (see `InputDocument`), the keys of "Metadata Rows" that had it in at least one document. */
 	metadataRowKeys: {
 		empty: new Set<string>(),
 		lacking: new Set<string>(),

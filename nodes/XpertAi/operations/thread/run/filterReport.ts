@@ -5,7 +5,10 @@ import type { Part } from '../../../threads/runEventSchemas';
 import { parseJsonText } from '../../../transport/answer';
 import { sanitize } from '../../../transport/sanitize';
 
-/** How a search was filtered. Of several searches, the first status here counts. `unknown`: no known status. */
+/**
+ * How a search was filtered. If several searches differ, the status that comes first in this list is reported. `unknown`:
+ * no known status.
+ */
 const STATUSES = ['not_applied', 'dynamic_fallback', 'unknown', 'applied', 'notSearched'] as const;
 
 /** The statuses of a filtered search. These are reported even if the message contained no values for filters. */

@@ -5,7 +5,7 @@ import { chosenBinaryFields } from '../../../execution/binary';
 import { convertToType } from '../../../execution/fieldSchemas';
 import type { FieldValues } from '../../../execution/fieldBuilders';
 import { checkedKey, type ItemReader, keyOf } from '../../../execution/identityFields';
-import { throwMissingPart } from '../../../execution/missingPartErrors';
+import { throwMissingPart } from '../../../execution/missingExpressionPart';
 import { fieldLabel, type FieldNaming } from '../../../execution/issueText';
 import { setsPath } from '../../../execution/jsonParts';
 import type { Item } from '../../../execution/item';

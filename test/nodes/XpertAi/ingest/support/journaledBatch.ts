@@ -1,4 +1,4 @@
-import type { JournalRows, SourceMemory } from '../../../../../nodes/XpertAi/ingest/memory';
+import type { BatchJournal, SourceMemory } from '../../../../../nodes/XpertAi/ingest/memory';
 import type { MemoryRoutes } from '../../../../../nodes/XpertAi/ingest/memory/notes';
 import { anySuccessfulAnswer } from 'nodes/XpertAi/transport/answerSchemas';
 
@@ -7,7 +7,7 @@ import type { Outcome } from '../../../../../nodes/XpertAi/transport/request';
 /** A batch that may be sent, any number of times, and what is to be told how that ended. */
 export interface SendableBatch {
 	send: () => Promise<Outcome>;
-	ended: JournalRows['onEnded'];
+	ended: BatchJournal['onEnded'];
 }
 
 /**

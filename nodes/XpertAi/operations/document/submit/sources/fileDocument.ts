@@ -15,7 +15,7 @@ import { readyRecord } from './readyRecord';
 type NamedRecord = DocumentRecord & { name: string };
 
 /** Makes a document whose text is uploaded as a file. */
-export function textDocument(item: Item, given: NamedRecord, text: string): InputDocument {
+export function documentFromText(item: Item, given: NamedRecord, text: string): InputDocument {
 	// Plain text is valid Markdown.
 	const extension = isHtml(text) ? 'html' : 'md';
 	const named = fileFormatOf(

@@ -6,7 +6,7 @@ import type { Item } from '../../../../execution/item';
 /** U+0000. The server's database (PostgreSQL) cannot store this character in a text. */
 export const NUL = '\0';
 
-/** A file with at least one U+0000 per 1,000 characters is treated as binary, not as text. */
+/** A text file with at least one U+0000 per 1,000 characters is rejected, because it is probably not text. */
 const CHARACTERS_PER_NUL = 1000;
 
 /**

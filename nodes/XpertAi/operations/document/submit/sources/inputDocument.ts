@@ -2,7 +2,7 @@ import type { Hash } from 'crypto';
 import { attempt } from 'lodash';
 
 import type { ItemError } from '../../../../execution/apiError';
-import { isMissingPartError } from '../../../../execution/missingPartErrors';
+import { isMissingPartError } from '../../../../execution/missingExpressionPart';
 import type { Item } from '../../../../execution/item';
 import type { SourceFile } from '../../../../ingest/readyDocuments';
 import type { DocumentRecord } from '../../../../payloads/document';
@@ -11,7 +11,7 @@ import type { DocumentRecord } from '../../../../payloads/document';
 export interface InputDocument {
 	record: DocumentRecord;
 	/** The record as JSON, from `readyRecord`. Not set in Find Changes. */
-	jsonText?: string;
+	recordJson?: string;
 	/** The key from which `readyDocument` derives the document ID. */
 	key?: string;
 	/** A text that changes with the document. Runs compare this text instead of the content. */

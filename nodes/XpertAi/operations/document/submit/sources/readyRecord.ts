@@ -32,7 +32,7 @@ export function readyRecord(
 	item: Item,
 	given: DocumentRecord,
 	fieldNames: FieldNaming = RECORD_FIELD_NAMING,
-): Pick<InputDocument, 'record' | 'jsonText' | 'hadNul'> {
+): Pick<InputDocument, 'record' | 'recordJson' | 'hadNul'> {
 	const split = withTextSplitter(given);
 	checkChunkSizes(item, split, fieldNames);
 	// Runs compare the JSON, so a record must have the same JSON in whatever order its keys came.
@@ -40,8 +40,8 @@ export function readyRecord(
 	const json = item.jsonText(record, fieldNames);
 	const cleaned = json.replace(NUL_IN_JSON, '$1');
 	return cleaned === json
-		? { record, jsonText: json }
-		: { record: JSON.parse(cleaned) as DocumentRecord, jsonText: cleaned, hadNul: true };
+		? { record, recordJson: json }
+		: { record: JSON.parse(cleaned) as DocumentRecord, recordJson: cleaned, hadNul: true };
 }
 
 /** @throws NodeOperationError if the chunk size or overlap is not valid */

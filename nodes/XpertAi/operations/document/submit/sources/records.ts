@@ -9,25 +9,25 @@ import { textIfGiven } from '../../../../execution/reader';
 import { type FileRecord, jsonRecords } from './jsonRecords';
 import type { DocumentRecord } from '../../../../payloads/document';
 import { hasLoneSurrogate, LONE_SURROGATE_ISSUE } from '../../../../payloads/loneSurrogates';
-import { textDocument } from './fileDocument';
+import { documentFromText } from './fileDocument';
 import { type InputDocument, rejectedWithKey } from './inputDocument';
 import { isFilledText, jsonDocument, ownValue, recordReader } from './json';
 
 /** Reads the documents of a file of records, in groups. Yields an error for each unreadable record. */
 export async function* readRecords(item: Item): AsyncGenerator<Array<InputDocument | ItemError>> {
-	const field = chosenBinaryField(item);
+	const binaryField = chosenBinaryField(item);
 	const readRecord = recordReader(item);
-	const path = textIfGiven(item, 'textField');
+	const textPath = textIfGiven(item, 'textField');
 	const documentOf = (read: FileRecord) => {
-		const { positionText: parameter } = read;
+		const { positionText: position } = read;
 		let key: string | undefined;
 		try {
-			if ('issue' in read) return item.throwIssue({ field: parameter, issue: read.issue });
-			const found = readRecord(read.value, parameter);
+			if ('issue' in read) return item.throwIssue({ field: position, issue: read.issue });
+			const found = readRecord(read.value, position);
 			({ key } = found);
-			return path === undefined
-				? jsonDocument(item, found, { parameter })
-				: documentWithTextFile(item, found, path, parameter, field);
+			return textPath === undefined
+				? jsonDocument(item, found, { parameter: position })
+				: documentWithTextFile(item, found, textPath, position, binaryField);
 		} catch (caught) {
 			const error = item.asError(caught);
 			const correction =
@@ -38,7 +38,7 @@ export async function* readRecords(item: Item): AsyncGenerator<Array<InputDocume
 			return rejectedWithKey(key, error);
 		}
 	};
-	for await (const group of jsonRecords(textChunks(item, field))) yield group.map(documentOf);
+	for await (const group of jsonRecords(textChunks(item, binaryField))) yield group.map(documentOf);
 }
 
 /**
@@ -62,5 +62,5 @@ function documentWithTextFile(
 	const place = position.replace(' of the file', '').toLowerCase();
 	// Begins with the file name, because records of different files need different names.
 	const name = isFilledText(rest.name) ? rest.name : `${binary.fileName || property}, ${place}`;
-	return { ...found, ...textDocument(item, { ...rest, name }, text) };
+	return { ...found, ...documentFromText(item, { ...rest, name }, text) };
 }

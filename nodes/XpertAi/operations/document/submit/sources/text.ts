@@ -6,7 +6,7 @@ import type { Item } from '../../../../execution/item';
 import { textIfGiven } from '../../../../execution/reader';
 import { mapColumns } from './columns';
 import { readDocumentSettings } from './documentSettings';
-import { textDocument } from './fileDocument';
+import { documentFromText } from './fileDocument';
 import type { InputDocument } from './inputDocument';
 
 export const NAME_PARAMETER = 'name';
@@ -21,7 +21,7 @@ export function readText(item: Item): InputDocument {
 	const text = item.filledText('text');
 	const { record, ...metadataFacts } = readDocumentSettings(item);
 	const name = nameOfText(item);
-	return { ...textDocument(item, { ...record, name }, text), key: name, ...metadataFacts };
+	return { ...documentFromText(item, { ...record, name }, text), key: name, ...metadataFacts };
 }
 
 /**

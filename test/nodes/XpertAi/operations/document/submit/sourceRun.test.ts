@@ -196,7 +196,7 @@ it('documents that had no turn when the run stopped are not sent', async () => {
 describe('documents are passed on', () => {
 	const found = (name: string) => ({
 		record: { name },
-		jsonText: JSON.stringify({ name }),
+		recordJson: JSON.stringify({ name }),
 		key: name,
 	});
 	const content = Buffer.from('a');
@@ -238,7 +238,7 @@ it('the signature of an address does not change what is compared, the address do
 		`https://a.example/${path}?X-Amz-Date=${at}&X-Amz-Signature=${at}`;
 	const documents = [signed('a', 1), signed('a', 2), signed('b', 2)].map((fileUrl) => ({
 		record: { fileUrl },
-		jsonText: JSON.stringify({ fileUrl }),
+		recordJson: JSON.stringify({ fileUrl }),
 		key: 'a',
 	}));
 	sourceRun.reader.queue.splice(0, 1, { item, documents });

@@ -5,9 +5,9 @@ import { missingValueIssue, missingValueWordIn } from '../payloads/missingValues
 import { LOST_DIGITS_ADVICE } from './fieldSchemas';
 import {
 	EMPTY_EXPRESSION_ADVICE,
-	isBlank,
 	emptyExpressionIssue,
 	emptyValueName,
+	isBlank,
 } from './givenValues';
 import type { Reader } from './reader';
 import { shownValue } from './issueText';
@@ -23,7 +23,8 @@ export const isMissingPartError = (error: unknown): boolean =>
 /**
  * Throws an error about a part that is missing.
  *
- * @param texts `howToCorrect`: the advice for an item that is not empty. `issueAddition`: what the message says in addition
+ * @param texts `howToCorrect`: the advice, unless the item is empty or the value has lost digits. `issueAddition`: what the
+ * message says in addition if the part is blank
  */
 export function throwMissingPart(
 	item: Reader,
