@@ -1,37 +1,12 @@
-import type { IDataObject, INodeParameters } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 import { DateTime } from 'luxon';
 
 import { identityText, keyIfGiven, keyOf } from 'nodes/XpertAi/execution/identityFields';
-import { sourceNameAndShard } from 'nodes/XpertAi/operations/document/sourceIdentity';
-import { conversationKeyOf } from 'nodes/XpertAi/operations/thread/run/runRequest';
-import {
-	readVersion,
-	asVersion,
-	wantsVersion,
-} from 'nodes/XpertAi/operations/document/submit/documentVersion';
-import { throwIfFixedVersion } from 'nodes/XpertAi/operations/document/submit/fixedFields';
 import { isMissingPartError } from 'nodes/XpertAi/execution/missingExpressionPart';
-import { submitFields } from 'nodes/XpertAi/operations/document/submit/fields';
-import { startFields } from 'nodes/XpertAi/operations/thread/run/fields';
 import { MissingPart } from 'nodes/XpertAi/payloads/identity';
 
-import { itemOf } from '../../support/context';
-import { n8nValue } from '../../support/expressions';
+import { evaluatingItem as itemWith } from '../../support/evaluatingItem';
 import { thrownBy } from '../../support/thrown';
-
-/** An item with this JSON, of a node with these parameters. `asked` has each expression that n8n evaluates. */
-function itemWith(parameters: INodeParameters, json: IDataObject = {}, fields = submitFields) {
-	const asked: string[] = [];
-	const evaluateExpression = (expression: string) => {
-		asked.push(expression);
-		return n8nValue(`=${expression}`, json);
-	};
-	const item = itemOf(parameters, { fields, json, methods: { evaluateExpression } });
-	return Object.assign(item, { asked });
-}
-
-const VERSION = 'documentSettings.documentVersion';
-const withVersion = (documentVersion: string) => ({ documentSettings: { documentVersion } });
 
 describe('a key', () => {
 	const refusal = (documentKey: string, json: IDataObject = {}) =>
@@ -104,116 +79,6 @@ describe('a key', () => {
 			keyOf(itemWith({ documentKey: "=x{{ $('Nowhere').item.json.a }}" }), 'documentKey'),
 		);
 		expect(error).toMatchObject({ name: 'ExpressionError', context: { parameter: 'documentKey' } });
-	});
-
-	it('that people share has a sign in each part, and no word for a missing value', () => {
-		const read = (conversationKey: string, json: IDataObject) => () =>
-			conversationKeyOf(itemWith({ conversationKey }, json, startFields));
-		expect(read('={{ $json.a }}:{{ $json.b }}', { a: 'a', b: 1 })()).toBe('a:1');
-		expect(thrownBy(read('={{ $json.a }}:{{ $json.b }}', { a: 'a', b: '' })).message).toContain(
-			'lacks a part: {{ $json.b }} gave nothing',
-		);
-		expect(thrownBy(read('={{ $json.a }}', { a: 'a-null' })).message).toContain('holds "null"');
-	});
-});
-
-describe('a source', () => {
-	it('has a name and a shard, each with a sign in every part', () => {
-		const parameters = {
-			sourceName: '=t-{{ $json.a }}',
-			options: { shard: '={{ $json.b }} of 2' },
-		};
-		expect(sourceNameAndShard(itemWith(parameters, { a: 'x', b: 1 }))).toEqual({
-			sourceName: 't-x',
-			shard: '1 of 2',
-		});
-		for (const [json, label] of [
-			[{ a: '', b: 1 }, '"Source Name" lacks a part: {{ $json.a }}'],
-			[{ a: 'x', b: '' }, '"Shard" lacks a part: {{ $json.b }}'],
-		] as const)
-			expect(thrownBy(() => sourceNameAndShard(itemWith(parameters, json))).message).toContain(
-				label,
-			);
-	});
-
-	it('may have neither, and has no shard where the operation has none', () => {
-		expect(sourceNameAndShard(itemWith({}))).toEqual({ sourceName: '', shard: '' });
-		const fields = submitFields.filter(({ name }) => name === 'sourceName');
-		const options = { shard: '={{ $json.none }}' };
-		expect(sourceNameAndShard(itemWith({ sourceName: 'a', options }, {}, fields)).shard).toBe('');
-	});
-
-	it('may come from an expression that gives all options', () => {
-		const options = '={{ { shard: $json.part } }}';
-		expect(sourceNameAndShard(itemWith({ options }, { part: '1 of 2' })).shard).toBe('1 of 2');
-		const asText = '={{ JSON.stringify({ shard: $json.part }) }}';
-		expect(sourceNameAndShard(itemWith({ options: asText }, { part: '1 of 2' })).shard).toBe(
-			'1 of 2',
-		);
-		expect(sourceNameAndShard(itemWith({ options }, {})).shard).toBe('');
-	});
-});
-
-describe('a version', () => {
-	it.each<[string, unknown, string | undefined]>([
-		['a text with blanks around it', ' v1 ', 'v1'],
-		['a number', 7, '7'],
-		['a Date', new Date('2026-01-31T08:00:00Z'), '2026-01-31T08:00:00.000Z'],
-		[
-			'a DateTime',
-			DateTime.fromISO('2026-01-31T08:00:00Z', { zone: 'utc' }),
-			'2026-01-31T08:00:00.000Z',
-		],
-		['a text with such a word', 'null-1', 'null-1'],
-		['nothing', undefined, undefined],
-		['null', null, undefined],
-		['an empty text', '', undefined],
-		['blanks', ' ', undefined],
-		['true', true, undefined],
-		['an object', {}, undefined],
-		['a list', ['a'], undefined],
-		['an invalid Date', new Date(NaN), undefined],
-		['the word undefined', 'undefined', undefined],
-		['the word null between blanks', ' null ', undefined],
-		['the word NaN', 'NaN', undefined],
-		['the words of an invalid date', 'Invalid DateTime', undefined],
-		['the words of an object', '[object Object]', undefined],
-	])('may be made of %s, if that stands for something', (_, value, version) => {
-		expect(asVersion(value)).toBe(version);
-	});
-
-	it.each<[string, IDataObject, string | undefined]>([
-		['={{ $json.a }}', { a: 7 }, '7'],
-		['=v{{ $json.a }}', { a: 7 }, 'v7'],
-		['=v{{ $json.a }}', {}, undefined],
-		['={{ $json.a }}', { a: { b: 1 } }, undefined],
-		['', {}, undefined],
-	])('of the expression %s is read (%#)', (expression, json, version) => {
-		const item = itemWith(withVersion(expression), json);
-		expect(readVersion(item, VERSION)).toBe(version);
-		expect(wantsVersion(item, VERSION)).toBe(expression !== '');
-	});
-
-	it.each([
-		['v1', 2, true],
-		['=v1', 2, true],
-		["={{ 'v' + 1 }}", 2, true],
-		['v1', 1, false],
-		['', 2, false],
-		['={{ $json.a }}', 2, false],
-	])('of %s for %i documents is refused: %s', (version, count, isRefused) => {
-		const check = () => {
-			throwIfFixedVersion(itemWith(withVersion(version)), VERSION, count);
-			throw new Error('accepted');
-		};
-		expect(thrownBy(check).message).toContain(
-			isRefused ? '"Document Version" is Fixed' : 'accepted',
-		);
-	});
-
-	it('of a Fixed expression is told as what it is', () => {
-		const check = () => throwIfFixedVersion(itemWith(withVersion('{{ $json.a }}')), VERSION, 2);
-		expect(thrownBy(check).message).toContain('is Fixed and holds an expression');
 	});
 });
 

@@ -1,6 +1,6 @@
 import { get } from 'lodash';
 import { NodeHelpers } from 'n8n-workflow';
-import type { IBinaryData, IExecuteFunctions, INodeParameters } from 'n8n-workflow';
+import type { IBinaryData, IDataObject, IExecuteFunctions, INodeParameters } from 'n8n-workflow';
 
 import { XpertAi } from 'nodes/XpertAi/XpertAi.node';
 import { Item } from 'nodes/XpertAi/execution/item';
@@ -9,11 +9,17 @@ import {
 	retryRunFields,
 	askAndWaitFields,
 } from 'nodes/XpertAi/operations/thread/run/fields';
+import { startFields } from 'nodes/XpertAi/operations/thread/run/fields';
 import { attachmentsField } from 'nodes/XpertAi/operations/thread/run/optionFields';
-import { readRunRequest, runBodyOf } from 'nodes/XpertAi/operations/thread/run/runRequest';
+import {
+	conversationKeyOf,
+	readRunRequest,
+	runBodyOf,
+} from 'nodes/XpertAi/operations/thread/run/runRequest';
 import { derivedId } from 'nodes/XpertAi/payloads/ids';
 import type { RunKind } from 'nodes/XpertAi/runs/runBody';
 import { contextWith, itemOf, unconnected } from 'test/nodes/support/context';
+import { evaluatingItem } from 'test/nodes/support/evaluatingItem';
 import { node } from 'test/nodes/support/node';
 import { thrownBy } from 'test/nodes/support/thrown';
 
@@ -309,5 +315,17 @@ describe('what names no file', () => {
 		['an empty name in a list', ['data', '']],
 	])('is refused as what it is: %s', (_, attachments) => {
 		expect(attachmentRefusal(attachments)).toMatch(/^"Attach Files".* must .*\[item 1\]$/);
+	});
+});
+
+describe('a key', () => {
+	it('that people share has a sign in each part, and no word for a missing value', () => {
+		const read = (conversationKey: string, json: IDataObject) => () =>
+			conversationKeyOf(evaluatingItem({ conversationKey }, json, startFields));
+		expect(read('={{ $json.a }}:{{ $json.b }}', { a: 'a', b: 1 })()).toBe('a:1');
+		expect(thrownBy(read('={{ $json.a }}:{{ $json.b }}', { a: 'a', b: '' })).message).toContain(
+			'lacks a part: {{ $json.b }} gave nothing',
+		);
+		expect(thrownBy(read('={{ $json.a }}', { a: 'a-null' })).message).toContain('holds "null"');
 	});
 });
