@@ -1,7 +1,13 @@
 import { buildPath } from '../transport/api';
-import { type Call, call, OutageBudget, type Result, type RetryLimits } from '../transport/call';
-import { type Clock, systemClock } from '../transport/clock';
-import type { Send } from '../transport/request';
+import {
+	type ApiClient,
+	type Call,
+	call,
+	OutageBudget,
+	type Result,
+	type RetryLimits,
+} from '../transport/call';
+import type { Clock } from '../transport/clock';
 
 /** The path of the request that stores new documents and changes existing ones. */
 export const STORE_PATH = '/knowledges/{knowledgebaseId}/bulk';
@@ -29,11 +35,9 @@ export interface KnowledgebaseRoutes {
  */
 export function knowledgebaseRoutes(
 	knowledgebaseId: string,
-	send: Send,
+	{ send, clock, signal }: Pick<ApiClient, 'send' | 'clock' | 'signal'>,
 	{ retryLimits, timeoutMs }: { retryLimits: RetryLimits; timeoutMs: number },
-	signal?: AbortSignal,
 ) {
-	const clock = systemClock;
 	const client = { send, clock, signal, outageBudget: new OutageBudget(retryLimits) };
 	return {
 		client,

@@ -17,6 +17,7 @@ import { executionCancelSignal } from '../../transport/request';
 import { documentsError } from './submit/documentErrors';
 import { memoryHints } from './submit/endHints';
 import { keyNamespace, memoryPlaceOf, sourceNameAndShard } from './sourceIdentity';
+import { systemClock } from '../../transport/clock';
 import { knowledgebaseRoutes } from '../../ingest/knowledgebaseRoutes';
 import { asHint, counted } from './textHelpers';
 
@@ -110,8 +111,12 @@ async function disableOrEnableGroup(
 	const [{ knowledgebaseId = '', sourceName = '' } = {}] = documents;
 	const timeoutMs = first.setting('options.timeout', timeoutSecondsSchema) * 1000;
 	const limits = { timeoutMs, retryLimits: DEFAULT_RETRY_LIMITS };
-	const signal = executionCancelSignal(context);
-	const routes = knowledgebaseRoutes(knowledgebaseId, connection.send, limits, signal);
+	const client = {
+		send: connection.send,
+		clock: systemClock,
+		signal: executionCancelSignal(context),
+	};
+	const routes = knowledgebaseRoutes(knowledgebaseId, client, limits);
 	// Without a Source Name, the memory belongs to the node that submits, so this node cannot find it. A shard has a
 	// memory of its own, which is not read.
 	const place = memoryPlaceOf(knowledgebaseId, { sourceName, shard: '' }, context);

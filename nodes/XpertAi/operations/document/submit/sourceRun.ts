@@ -9,6 +9,7 @@ import { UPLOAD_TIMEOUT_SECONDS } from '../../shared/upload';
 import { documentsError } from './documentErrors';
 import type { DocumentReport } from './documentReport';
 import { memoryPlaceOf, type SourceSettings } from '../sourceIdentity';
+import { systemClock } from '../../../transport/clock';
 import { knowledgebaseRoutes } from '../../../ingest/knowledgebaseRoutes';
 import { SourceComparison } from './sourceComparison';
 import { SourceContents } from './sourceContents';
@@ -66,7 +67,11 @@ export class SourceRun {
 
 	private newRoutes() {
 		const { send, settings, signal } = this.submission;
-		return knowledgebaseRoutes(this.knowledgebaseId, send, settings, signal);
+		return knowledgebaseRoutes(
+			this.knowledgebaseId,
+			{ send, clock: systemClock, signal },
+			settings,
+		);
 	}
 
 	/** What earlier runs of this source stored. Unset if this run uses no memory, or has not opened it yet. */
