@@ -1,5 +1,9 @@
-import { NodeConnectionTypes } from 'n8n-workflow';
-import type { IExecuteFunctions, INodeExecutionData, INodeType } from 'n8n-workflow';
+import {
+	type IExecuteFunctions,
+	type INodeExecutionData,
+	type INodeType,
+	NodeConnectionTypes,
+} from 'n8n-workflow';
 
 import { catalogue, DEFAULT_RESOURCE } from './catalogue';
 import { nodeProperties, nodeSubtitle } from './execution/nodeProperties';

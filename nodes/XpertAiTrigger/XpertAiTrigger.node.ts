@@ -1,5 +1,9 @@
-import { NodeConnectionTypes } from 'n8n-workflow';
-import type { INodeExecutionData, INodeType, IPollFunctions } from 'n8n-workflow';
+import {
+	type INodeExecutionData,
+	type INodeType,
+	type IPollFunctions,
+	NodeConnectionTypes,
+} from 'n8n-workflow';
 
 import { listSearch } from '../XpertAi/pickers/locators';
 import { CREDENTIAL_NAME } from '../XpertAi/transport/api';

@@ -29,7 +29,7 @@ import {
 /** The assumed maximum delay until a change becomes visible to polls. */
 export const OVERLAP_MS = 5 * MINUTE_MS;
 
-/** A change that the state knows. `tries` counts the polls that postponed it. A handled change has no `tries`. */
+/** A change that the state contains. `tries` counts the polls that postponed it. A handled change has no `tries`. */
 const knownSchema = z.object({ id: z.string(), at: z.number(), tries: z.number().optional() });
 
 /** The state that a poll stores for the next poll (see the top of this file). */
@@ -49,7 +49,7 @@ const storedTimeSchema = z
 	.catch(undefined);
 
 /** The schema of a stored state. Accepts corrupt parts, except `watched`. */
-const storedMemorySchema = z.object({
+const storedStateSchema = z.object({
 	watched: z.string(),
 	since: storedTimeSchema,
 	again: storedTimeSchema,
@@ -62,7 +62,7 @@ const storedMemorySchema = z.object({
  * @returns `undefined` if the state belongs to another server, or if both times are corrupt
  */
 export function readPollState(stored: unknown, watched: string): PollState | undefined {
-	const { data } = storedMemorySchema.safeParse(stored);
+	const { data } = storedStateSchema.safeParse(stored);
 	if (data?.watched !== watched) return undefined;
 	const since = data.since ?? data.again;
 	if (since === undefined) return undefined;

@@ -34,7 +34,7 @@ module.exports = {
 	execution: {
 		folder: 'nodes/XpertAi/execution',
 		// What the editor shows of fields is held by test/package/surface, here and below.
-		files: ['!(fieldBuilders|fixedFields|identityFields|missingExpressionPart)'],
+		files: ['!(fieldBuilders|identityFields|missingExpressionPart)'],
 		// The session of a chat gives runs their key; what all operations show is held where they are listed.
 		engine: [
 			...['../nodes/words', '../nodes/XpertAi/catalogue'],

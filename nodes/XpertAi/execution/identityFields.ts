@@ -120,6 +120,8 @@ export function checkedKey(
 	return textIssue === undefined ? key : item.throwIssue({ field, issue: textIssue });
 }
 
+/* Optional fields that select records */
+
 /**
  * Throws an error if the expression of an optional field lacks a part, or is blank. Without this value, the request
  * would also select other records. A lone `$fromAI` may be blank, because the model of an agent may leave out the value.

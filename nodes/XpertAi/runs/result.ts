@@ -87,7 +87,7 @@ export const isResult = (state: RunState): state is RunResult =>
 export const failureIn = (state: RunState): Failure | undefined =>
 	'failure' in state ? state.failure : undefined;
 
-/** Returns the result of an ended run from its events. */
+/** Returns the result of an ended run from its transcript. */
 export function resultFromTranscript(transcript: RunTranscript): RunResult {
 	const { status, error, tasks, agentStatus, hasOnlyLeftOverTasks } = transcript.end;
 	if (status === 'error') return runFailedResult(error);
@@ -103,7 +103,7 @@ export function resultFromTranscript(transcript: RunTranscript): RunResult {
 	return isCompleted ? completed : cancelledOnServerResult(error);
 }
 
-/** Returns the result of a completed run from its events. */
+/** Returns the result of a completed run from its transcript. */
 export const completedFrom = (transcript: RunTranscript): Completed => ({
 	status: 'completed',
 	...pick(transcript, ['output', 'otherParts', 'parts', 'usage', 'answerId']),

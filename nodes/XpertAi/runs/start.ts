@@ -8,18 +8,18 @@ import {
 	stageOf,
 	startedRuns,
 } from '../threads/runsApi';
-import { START_TRIES } from './attempts';
-import { type Failure, isOutage, isTransient, mayMeanNoRoute } from '../transport/failure';
-import { BlockingRunWatch } from './blockingRun';
-import { repeatUntil, UNREACHABLE_MS } from './client';
-import { COMPARED_RUNS, type OtherRuns } from './overlap';
-import { planStart } from './planStart';
 import {
 	type Attempts,
 	type FailedAttempt,
 	type NotStarted,
 	START_RETRY_PAUSE_MS,
+	START_TRIES,
 } from './attempts';
+import { type Failure, isOutage, isTransient, mayMeanNoRoute } from '../transport/failure';
+import { BlockingRunWatch } from './blockingRun';
+import { repeatUntil, UNREACHABLE_MS } from './client';
+import { COMPARED_RUNS, type OtherRuns } from './overlap';
+import { planStart } from './planStart';
 import {
 	busyAtDeadlineResult,
 	busyResult,

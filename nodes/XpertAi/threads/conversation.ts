@@ -6,9 +6,9 @@ import { eachOf, lenientText } from '../payloads/zodHelpers';
 import { anySuccessfulAnswer } from '../transport/answerSchemas';
 import { buildPath } from '../transport/api';
 import { type ApiClient, call } from '../transport/call';
+import { READ_REQUEST, SEARCH_REQUEST } from './requests';
 import type { Failure } from '../transport/failure';
 import { waitingTaskFacts } from './tasks';
-import { READ_REQUEST, SEARCH_REQUEST } from '../transport/call';
 
 const CONVERSATION_PATH = '/conversations/{id}';
 

@@ -5,10 +5,10 @@ import { lenientText } from '../payloads/zodHelpers';
 import { anySuccessfulAnswer } from '../transport/answerSchemas';
 import { API_ROOT, buildPath } from '../transport/api';
 import { type ApiClient, call, type Call, type Result } from '../transport/call';
+import { READ_REQUEST } from './requests';
 import type { EventStreamOptions } from '../transport/eventStream';
 import type { Failure } from '../transport/failure';
 import type { ApiRequest } from '../transport/request';
-import { READ_REQUEST } from '../transport/call';
 
 /** The route that starts a run and waits for the end (E4). On some servers, this is the only route for runs. */
 export const WAIT_PATH = '/threads/{threadId}/runs/wait';

@@ -4,7 +4,8 @@ import { z } from 'zod';
 import { isJsonObject } from '../payloads/json';
 import { lenientText } from '../payloads/zodHelpers';
 import { buildPath } from '../transport/api';
-import { type ApiClient, call, READ_REQUEST } from '../transport/call';
+import { type ApiClient, call } from '../transport/call';
+import { READ_REQUEST } from './requests';
 
 /** An object schema that keeps unknown fields. An invalid value becomes undefined. */
 const lenientObject = <Shape extends z.ZodRawShape>(shape: Shape) =>

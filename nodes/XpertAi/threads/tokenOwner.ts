@@ -2,13 +2,13 @@ import { z } from 'zod';
 
 import { cachedByAccount } from '../transport/accountCache';
 import { type ApiClient, call, DOUBTFUL_ANSWER_PAUSE_MS } from '../transport/call';
+import { READ_REQUEST } from './requests';
 import { type Failure, isTokenRejected } from '../transport/failure';
 import {
 	type ConversationFacts,
 	readThreadConversation,
 	searchConversations,
 } from './conversation';
-import { READ_REQUEST } from '../transport/call';
 
 /** The user who owns a token on one server. */
 export interface Owner {

@@ -10,8 +10,14 @@ import type {
 import { type Answered, type FailureDetails, readResponse } from './answer';
 import type { AnswerSchema } from './answerSchemas';
 import { API_ROOT, CREDENTIAL_NAME } from './api';
-import { readCredential, readRequestTarget, tokenOf } from './credential';
-import type { CredentialFields, RequestContext, RequestTarget } from './credential';
+import {
+	type CredentialFields,
+	readCredential,
+	readRequestTarget,
+	type RequestContext,
+	type RequestTarget,
+	tokenOf,
+} from './credential';
 import type { Failure } from './failure';
 import { type EventStreamOptions, readStream } from './eventStream';
 import { closeFiles } from './multipart';

@@ -2,8 +2,7 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import { requestOf } from './requests';
 import { DEFAULT_RESOURCE, catalogue } from '../../../nodes/XpertAi/catalogue';
-import { nodeProperties } from 'nodes/XpertAi/execution/nodeProperties';
-
+import { nodeProperties } from '../../../nodes/XpertAi/execution/nodeProperties';
 import type { Operation, Resource } from '../../../nodes/XpertAi/execution/operation';
 import { routeName } from '../../../sandbox/routes';
 

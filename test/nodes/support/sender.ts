@@ -6,8 +6,7 @@ import type {
 	JsonObject,
 } from 'n8n-workflow';
 
-import { anySuccessfulAnswer } from 'nodes/XpertAi/transport/answerSchemas';
-
+import { anySuccessfulAnswer } from '../../../nodes/XpertAi/transport/answerSchemas';
 import { executionCancelSignal, connectionOf } from '../../../nodes/XpertAi/transport/request';
 import type { ApiRequest, Outcome } from '../../../nodes/XpertAi/transport/request';
 import { contextWith } from './context';

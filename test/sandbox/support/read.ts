@@ -3,8 +3,7 @@ import { isPlainObject, mapValues, pick } from 'lodash';
 import { CONVERSATION_SUMMARY_FIELDS } from '../../../nodes/XpertAi/operations/conversation/shared';
 import { KNOWLEDGEBASE_SUMMARY_FIELDS } from '../../../nodes/XpertAi/operations/knowledgebase/fields';
 import { isJustCreated } from '../../../nodes/XpertAi/threads/lockRecord';
-import { failureReason, missingIn } from 'nodes/XpertAi/transport/failureReason';
-
+import { failureReason, missingIn } from '../../../nodes/XpertAi/transport/failureReason';
 import { endpoints } from '../../../sandbox/routes';
 
 /** What is read of a value: all of it, or some of its fields. */

@@ -1,8 +1,14 @@
 import { chunk, range, sortBy } from 'lodash';
 
 import { FINGERPRINT_BYTES, type FingerprintEntry, packId, UNKNOWN, unpack } from './fingerprints';
-import { isReadable, SIZES } from './notes';
-import type { NoteNameAndTitle, NotesOnServer, NoteToWrite, ReadNote } from './notes';
+import {
+	isReadable,
+	type NoteNameAndTitle,
+	type NotesOnServer,
+	type NoteToWrite,
+	type ReadNote,
+	SIZES,
+} from './notes';
 
 /**
  * Number of slots. A slot holds the journal pages of one run. Consecutive runs use different slots, so that a late

@@ -2,13 +2,13 @@ import { isEmpty } from 'lodash';
 
 import {
 	choiceField,
+	type FieldValues,
 	filledOnly,
 	idField,
 	panelGroupField,
 	rowsField,
 	textField,
 } from '../../execution/fieldBuilders';
-import type { FieldValues } from '../../execution/fieldBuilders';
 import { declare } from '../../execution/operation';
 import { conversationSearch } from '../../payloads/requestSchemas';
 import { CONVERSATION_SUMMARY_FIELDS } from './shared';

@@ -16,8 +16,6 @@ export const sourceNameAndShard = (item: ItemReader) => ({
 		: '',
 });
 
-/* Optional fields that select records */
-
 export type SourceSettings = ReturnType<typeof sourceNameAndShard>;
 
 /** Returns the namespace of document keys. Unnamed sources share the namespace of their knowledgebase. */

@@ -19,7 +19,7 @@ const newExecuteAsking =
 		await (await import('./run/executeAsking')).executeAsking(execution, kind, then);
 
 /** Returns the `execute` of the operations "Get Run", "Wait for Run" and "Cancel Run". */
-const executeOfRunId =
+const newExecuteRunIdOperation =
 	(operation: RunIdOperation): CodedOperation['execute'] =>
 	async (execution) =>
 		await (await import('./run/executeRunIdOperation')).executeRunIdOperation(execution, operation);
@@ -53,7 +53,7 @@ const operations: Array<Omit<CodedOperation, 'endpoint'>> = [
 		action: 'Get run',
 		description: 'Get the status of a run, and its answer once it has ended',
 		fields: runByIdFields,
-		execute: executeOfRunId('getRun'),
+		execute: newExecuteRunIdOperation('getRun'),
 	},
 	{
 		value: 'waitForRun',
@@ -61,7 +61,7 @@ const operations: Array<Omit<CodedOperation, 'endpoint'>> = [
 		action: 'Wait for run',
 		description: 'Wait until a run has ended, and get its answer',
 		fields: runByIdFields,
-		execute: executeOfRunId('waitForRun'),
+		execute: newExecuteRunIdOperation('waitForRun'),
 	},
 	{
 		value: 'cancelRun',
@@ -69,7 +69,7 @@ const operations: Array<Omit<CodedOperation, 'endpoint'>> = [
 		action: 'Cancel run',
 		description: 'Cancel a running run',
 		fields: cancelFields,
-		execute: executeOfRunId('cancelRun'),
+		execute: newExecuteRunIdOperation('cancelRun'),
 	},
 	{
 		value: 'decide',

@@ -30,7 +30,7 @@ function ended(end: Partial<RunTranscript['end']>): RunTranscript {
 	return events;
 }
 
-describe('resultFromEvents', () => {
+describe('resultFromTranscript', () => {
 	const TASK = { id: '1', name: 'mail' };
 	const cancelled = { status: 'failed' };
 	const because = 'The run was cancelled on the server: ';

@@ -83,7 +83,7 @@ describe('a message on a thread whose last run was interrupted', () => {
 		const started = await start(send, time);
 		expect(readMs).toBe(waitMs);
 		// Kept as long as the run lasts, the runs of a long thread would fill the memory.
-		expect(started).toMatchObject({ others: { isActive: false, endedIds: ['r'] } });
+		expect(started).toMatchObject({ othersAtStart: { isActive: false, endedIds: ['r'] } });
 		expect(started).not.toHaveProperty('runsBefore');
 	});
 });

@@ -149,7 +149,7 @@ describe('three processes on one thread', () => {
 						expect(own.length).toBeLessThanOrEqual(1);
 						const result = came[at];
 						if (one.killedWith && !result) continue;
-						if (result && 'others' in result) expect(result.runId).toBe(own[0]?.id);
+						if (result && 'othersAtStart' in result) expect(result.runId).toBe(own[0]?.id);
 						else {
 							expect(result).toMatchObject({ reason: expect.stringMatching(NOT_KNOWN) as string });
 						}

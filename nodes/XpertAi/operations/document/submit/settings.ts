@@ -15,7 +15,7 @@ import { submitFields } from './fields';
 
 const MEGABYTE = 1024 * 1024;
 
-const waitMinutesSchema = finite.min(0);
+const minutesSchema = finite.min(0);
 
 export const submitSettingsSchema = z.object({
 	mode: z.enum(['all', 'changed', 'mirror']),
@@ -26,14 +26,14 @@ export const submitSettingsSchema = z.object({
 		output: z.enum(['documents', 'summary']),
 		maxGonePercent: finite.min(0),
 		resendAll: z.boolean(),
-		waitMinutes: waitMinutesSchema,
+		waitMinutes: minutesSchema,
 	}),
 	tuning: z.object({
 		batchSize: positiveInteger,
 		batchMegabytes: finite.positive(),
 		concurrency: positiveInteger,
 		forgetDamage: z.boolean(),
-		retryMinutes: waitMinutesSchema,
+		retryMinutes: minutesSchema,
 		/** The run stops sending after this number of consecutive failures with the same reason. 0 means no limit. */
 		stopAfterFailures: finite.int().min(0),
 		timeout: timeoutSecondsSchema,

@@ -34,7 +34,7 @@ interface ComparisonContext {
 	memory: SourceMemory;
 	statusRoutes: Pick<KnowledgebaseRoutes, 'send' | 'statusPath'>;
 	reader: SourceReader;
-	outcomes: FactRecorder;
+	recorder: FactRecorder;
 }
 
 /** Takes the documents to look up for a new source. They are held in memory until the server has answered. */
@@ -61,16 +61,16 @@ export class SourceComparison {
 
 	/** Yields the documents to send, and reports the others. */
 	async *documentsToSend(): AsyncGenerator<Document[]> {
-		const { outcomes, submission } = this.compared;
+		const { recorder, submission } = this.compared;
 		const isRetry = outermostMode(submission.first.context) === 'retry';
 		const all = compareDocuments(this.hashedDocuments(), { ...this.options, isRetry });
 		for await (const group of all) {
 			const toSend: Document[] = [];
 			for (const { document, standing, status } of group)
-				if (standing === 'unchanged') outcomes.handleFact({ document, outcome: standing, status });
+				if (standing === 'unchanged') recorder.handleFact({ document, outcome: standing, status });
 				else if (standing === 'older') {
 					this.older += 1;
-					outcomes.handleFact({ document, outcome: 'notSent', reason: STORED_MAY_BE_NEWER });
+					recorder.handleFact({ document, outcome: 'notSent', reason: STORED_MAY_BE_NEWER });
 				} else toSend.push(document);
 			yield toSend;
 		}

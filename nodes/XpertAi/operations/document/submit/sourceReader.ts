@@ -48,7 +48,7 @@ export class SourceReader {
 		knowledgebaseId: string,
 		sourceName: string,
 		private readonly contents: SourceContents,
-		private readonly outcomes: FactRecorder,
+		private readonly recorder: FactRecorder,
 	) {
 		this.place = { knowledgebaseId, idNamespace: keyNamespace(knowledgebaseId, sourceName) };
 	}
@@ -144,7 +144,7 @@ export class SourceReader {
 		submission.recordFact({ outcome: 'read', report: document.report, unusedColumns });
 		addRowKeys(submission.tally, found.metadataRowKeys);
 		if (!submission.canSend) {
-			this.outcomes.handleFact({ outcome: 'notSent', document });
+			this.recorder.handleFact({ outcome: 'notSent', document });
 			return undefined;
 		}
 		this.contents.recordSeen(document);
@@ -179,7 +179,7 @@ export class SourceReader {
 			document.comparisonHash = MARKS.content + hasher.digest('binary');
 			return true;
 		} catch (error) {
-			this.outcomes.handleFact({ outcome: 'unreadable', document, error });
+			this.recorder.handleFact({ outcome: 'unreadable', document, error });
 			return false;
 		}
 	}

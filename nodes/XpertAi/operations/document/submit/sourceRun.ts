@@ -39,7 +39,7 @@ export class SourceRun {
 	readonly processing?: Processing;
 	/** Compares the documents with those of earlier runs. Unset before the comparison, and if nothing is compared. */
 	comparison?: SourceComparison;
-	private readonly outcomes: FactRecorder;
+	private readonly recorder: FactRecorder;
 
 	/** @param item the first item of this source, for errors about the source */
 	constructor(
@@ -53,15 +53,15 @@ export class SourceRun {
 		if (settings.startsProcessing)
 			this.processing = new Processing(this.newRoutes(), settings.waitMs);
 		const contents = new SourceContents(submission, item);
-		const outcomes = new FactRecorder(submission, source, contents, this.processing);
+		const recorder = new FactRecorder(submission, source, contents, this.processing);
 		this.contents = contents;
-		this.outcomes = outcomes;
+		this.recorder = recorder;
 		this.reader = new SourceReader(
 			submission,
 			knowledgebaseId,
 			source.sourceName,
 			contents,
-			outcomes,
+			recorder,
 		);
 	}
 
@@ -76,11 +76,11 @@ export class SourceRun {
 
 	/** What earlier runs of this source stored. Unset if this run uses no memory, or has not opened it yet. */
 	get memory(): SourceMemory | undefined {
-		return this.outcomes.memory;
+		return this.recorder.memory;
 	}
 
 	set memory(memory: SourceMemory | undefined) {
-		this.outcomes.memory = memory;
+		this.recorder.memory = memory;
 	}
 
 	/** Uploads and stores the documents of this source, and starts their processing. */
@@ -100,7 +100,7 @@ export class SourceRun {
 	 * have an `OutageBudget` each.
 	 */
 	private async send(documents: DocumentGroups<DocumentReport>): Promise<void> {
-		const { knowledgebaseId, memory, memoryRoutes, outcomes, processing, submission } = this;
+		const { knowledgebaseId, memory, memoryRoutes, recorder, processing, submission } = this;
 		const { first, settings, circuitBreaker } = submission;
 		const storer = new Storer({
 			...settings,
@@ -124,8 +124,8 @@ export class SourceRun {
 			folders: new Folders(knowledgebaseId, memoryRoutes),
 		});
 		for await (const some of storer.run()) {
-			for (const fact of some) outcomes.handleFact(fact);
-			outcomes.handleProcessingFacts();
+			for (const fact of some) recorder.handleFact(fact);
+			recorder.handleProcessingFacts();
 			processing?.pollWhenDue();
 		}
 	}
@@ -133,8 +133,8 @@ export class SourceRun {
 	/** Ends the work on this source after a failure. Starts the processing of the remaining stored documents. */
 	async finishAfterFailure(): Promise<void> {
 		await this.processing?.startRemaining();
-		this.outcomes.handleProcessingFacts();
-		this.outcomes.reportStartedNowAsUnchanged();
+		this.recorder.handleProcessingFacts();
+		this.recorder.reportStartedNowAsUnchanged();
 	}
 
 	/**
@@ -152,8 +152,8 @@ export class SourceRun {
 	 */
 	async followProcessing(): Promise<void> {
 		for await (const some of this.processing?.pollUntilEnd() ?? [])
-			for (const fact of some) this.outcomes.handleFact(fact);
-		const notProcessed = this.outcomes.takeNotProcessed();
+			for (const fact of some) this.recorder.handleFact(fact);
+		const notProcessed = this.recorder.takeNotProcessed();
 		if (notProcessed.length === 0) return;
 		await this.send([notProcessed]);
 		await this.followProcessing();
@@ -190,10 +190,10 @@ export class SourceRun {
 	}
 
 	private startComparison(memory: SourceMemory): SourceComparison {
-		const { knowledgebaseId, memoryRoutes, outcomes, reader, source, submission } = this;
+		const { knowledgebaseId, memoryRoutes, recorder, reader, source, submission } = this;
 		const { sourceName } = source;
 		const place = { knowledgebaseId, sourceName, memory, statusRoutes: memoryRoutes };
-		this.comparison = new SourceComparison({ submission, reader, outcomes, ...place });
+		this.comparison = new SourceComparison({ submission, reader, recorder, ...place });
 		return this.comparison;
 	}
 

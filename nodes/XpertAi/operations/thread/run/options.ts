@@ -4,7 +4,7 @@ import { z } from 'zod';
 export const CONCURRENCY_PATH = 'tuning.concurrency';
 
 /** A duration in minutes. The maximum is the longest timer of Node.js. */
-const deadlineMinutesSchema = z.number().positive().min(0.001).max(35791);
+const deadlineMinutesSchema = z.number().positive().min(0.001).max(35_791);
 
 /** Settings of the operations on runs. Hidden options have their default values (see `valueIfAbsent`). */
 export const runSettingsSchema = z.object({
@@ -17,7 +17,7 @@ export const runSettingsSchema = z.object({
 		whenGivenUp: z.enum(['leave', 'cancel']),
 	}),
 	tuning: z.object({
-		cancelSilentMinutes: z.number().min(0).max(35791),
+		cancelSilentMinutes: z.number().min(0).max(35_791),
 		inOneRequest: z.boolean(),
 		whenBusy: z.enum(['wait', 'fail', 'run']),
 	}),

@@ -38,9 +38,13 @@ export function resultError(
 
 /** The facts of a result that its error keeps. */
 const RUN_DETAILS = [
-	...(['status', 'threadId', 'conversationId', 'runId'] as const),
-	...(['cancelledRun', 'unverified'] as const),
-];
+	'status',
+	'threadId',
+	'conversationId',
+	'runId',
+	'cancelledRun',
+	'unverified',
+] as const;
 
 const CORRECT_ASSISTANT_ADVICE =
 	'The reason comes from the model or a tool of the assistant: correct it there (the model, or the key or quota of its provider), then ask again. Thread: Get shows what was said.';

@@ -12,7 +12,7 @@ export interface InputDocument {
 	record: DocumentRecord;
 	/** The record as JSON, from `readyRecord`. Not set in Find Changes. */
 	recordJson?: string;
-	/** The key from which `readyDocument` derives the document ID. */
+	/** The key from which `makeReadyDocument` derives the document ID. */
 	key?: string;
 	/** A text that changes with the document. Runs compare this text instead of the content. */
 	version?: string;
