@@ -24,7 +24,7 @@ const CODE = globSync('nodes/XpertAi/**/*.ts', { cwd: projectRoot })
 /** Whether code reads a field: by its path (`'options.timeout'`), out of settings or a parameter, or by its name. */
 function isRead(name: string): boolean {
 	const braces = `\\{[^{}]*\\b${name}\\b[^{}]*\\}`;
-	const taken = `${braces}((: \\w+)?\\)? =[^=>]|\\) =>)|function \\w+\\(${braces}`;
+	const taken = `${braces}((: \\w+)?\\)? =[^=>]|\\) =>)|function \\w+\\((\\w+: \\w+, )?${braces}`;
 	const byName = `(?<!(Field|[lL]ocator)\\(\\s*|name: )'${name}'`;
 	return new RegExp(`\\.${name}\\b|${taken}|${byName}`).test(CODE);
 }
