@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-/** The rooms of the house from the roof down (docs/maintaining.md); each may lean on those below it only. */
+/** The layers from the top down (docs/maintaining.md); each may import those below it only. */
 const ROOMS = [
 	['the face', '^nodes/XpertAi/XpertAi\\.node\\.ts$'],
 	['the catalogue', '^nodes/XpertAi/catalogue\\.ts$'],

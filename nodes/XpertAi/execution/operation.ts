@@ -14,7 +14,7 @@ import type { FieldValues } from './fieldBuilders';
 import type { StatusAdvice } from './apiError';
 import type { Item } from './item';
 
-/** The number of an endpoint in the API specification. `beyond` is an endpoint outside the specification. */
+/** The number of an endpoint in the API contract, E1 to E17. `beyond` is an endpoint outside the contract. */
 type Endpoint = `E${number}` | 'beyond';
 
 /** The keys that Simplify keeps, or a function that simplifies a result. */
@@ -27,7 +27,7 @@ interface OperationInfo {
 	action?: string;
 	/** The endpoint of the main request. A test generates a table in `docs/endpoints.md` from this property. */
 	endpoint: Endpoint;
-	/** Replaces `endpoint` on servers that support only the API specification. */
+	/** Replaces `endpoint` on servers that support only the API contract. */
 	fallbackEndpoint?: Endpoint;
 	description: string;
 	/** Additional information for n8n's AI workflow builder. */

@@ -288,7 +288,7 @@ function maySplit(batch: Batch<unknown>, failure: Failure): boolean {
  *
  * @param failure why the batch failed; if it was not sent, the failure of the folders or the journal
  * @param wasSent whether this batch was sent. If not, requests of a larger batch may still have contained its documents.
- * Makes no difference for a `cancelled` request and for status 500.
+ * Makes no difference if `mayBeDone` is true, for a `cancelled` request and for status 500.
  */
 function failedOutcome(
 	{ batch, mayBeDone, partlyDoneFailures }: BatchAttempt<unknown>,

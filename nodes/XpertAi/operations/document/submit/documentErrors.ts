@@ -92,7 +92,10 @@ export function processingAdvice(reason: string, name = ''): string {
 		: `${state} Replace the file, as it may be damaged, empty or locked, and run it again.`;
 }
 
-/** The error to report for a document; undefined if it did not fail. */
+/**
+ * The error to report for a document; undefined if it did not fail. For the outcome `unknown`, `documentOutputItems` adds
+ * `MAY_BE_STORED` to the message, and `stopError` adds `(stored or not)` to the name.
+ */
 export function errorToReport(report: DocumentReport): ItemError | undefined {
 	const { item, name, outcome, error, notSentReason, lastProcessingState } = report;
 	if (error) return error;
