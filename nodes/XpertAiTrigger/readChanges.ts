@@ -51,7 +51,7 @@ export async function readChanges<One extends Change>(
 ): Promise<Reading<One>> {
 	const seen = new Map<string, One>();
 	const read: Reading<One> = { upTo: from, changes: [] };
-	/** Number of changes on the last page that have its newest time. */
+	/** Number of changes on the previous page that have the newest time of that page. */
 	let sameTime = 0;
 	try {
 		for (;;) {

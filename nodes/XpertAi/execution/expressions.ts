@@ -43,10 +43,10 @@ export const templateParserOf = memoize<
 templateParserOf.cache = new WeakMap();
 
 /**
- * Evaluates an expression. If it only reads a value of the item, the node can read the value itself, because n8n takes a
- * hundred times as long. At first, n8n evaluates such an expression, too, and its value is returned. Once both have given
- * the same value other than null and undefined for an item, the node reads alone. Once their values have differed, only
- * n8n evaluates the expression.
+ * Evaluates an expression. If it only reads a value of the item, the node can read the value itself. This saves time: n8n
+ * takes a hundred times as long. At first, n8n evaluates such an expression, too, and the value of n8n is returned. Once
+ * both values were equal for an item, and neither null nor undefined, the node reads alone. Once the values have differed,
+ * only n8n evaluates the expression.
  *
  * @param expression without the leading `=`
  * @param askN8n asks n8n for the value

@@ -308,7 +308,8 @@ const GENERAL_ADVICE = 'Correct the value, or the expression or column it comes 
 
 /** Returns the advice for an invalid ID or an empty field; undefined for all other issues. */
 function adviceForIssue(issue: ZodIssue, { fields }: FieldNaming): string | undefined {
-	// Only ID fields have custom issues about IDs. They also take web addresses, which IDs inside JSON do not.
+	// Only ID fields have custom issues about IDs. So the advice may name an address: these fields accept web addresses,
+	// but IDs inside JSON cannot be web addresses.
 	if (issue.code === 'custom' && isIdIssue(issueText(issue))) return ID_ADVICE;
 	if (issue.code === 'custom' && issueText(issue) === LOST_DIGITS_ISSUE) return LOST_DIGITS_ADVICE;
 	// Without `fields`, the missing part is inside JSON, and the panel has no field for it.

@@ -2,7 +2,7 @@ import { IDS_PER_ADDRESS } from '../transport/api';
 import type { Failure } from '../transport/failure';
 import type { DocumentGroups, ReadyDocument } from './readyDocuments';
 import type { SourceMemory } from './memory';
-import { processingState, type ProcessingStatus, type FetchedStatuses } from './statuses';
+import { type FetchedStatuses, processingState, type ProcessingStatus } from './statuses';
 
 /** Total size in bytes at which held documents are compared (see `Comparing.held`). */
 const MAX_HELD_BYTES = 8 * 1024 * 1024;
@@ -16,7 +16,7 @@ export interface CompareOptions {
 	/** Whether the last run only stored documents, and started no processing. */
 	lastRunOnlyStored?: boolean;
 	/** Whether to send unchanged documents too, as if they had changed. */
-	resends?: boolean;
+	sendsUnchanged?: boolean;
 	/** Whether n8n retries an earlier execution. The documents of a retry may be older than the stored ones. */
 	isRetry?: boolean;
 }
@@ -123,10 +123,10 @@ class Comparing<Report> {
 /** The standing of a document by its content alone. An `unchanged` document may still turn out to be `back`. */
 function standingInMemory(
 	{ id, comparisonHash = '' }: ReadyDocument<unknown>,
-	{ fingerprints, resends, isRetry }: CompareOptions,
+	{ fingerprints, sendsUnchanged, isRetry }: CompareOptions,
 ): 'new' | 'changed' | 'unchanged' | 'older' {
 	if (!fingerprints.knows(id)) return 'new';
-	if (fingerprints.hasContent(id, comparisonHash)) return resends ? 'changed' : 'unchanged';
+	if (fingerprints.hasContent(id, comparisonHash)) return sendsUnchanged ? 'changed' : 'unchanged';
 	return isRetry && fingerprints.isContentKnown(id) ? 'older' : 'changed';
 }
 

@@ -12,7 +12,7 @@ const START_REQUESTS_AT_ONCE = 5;
 const MAX_IDS_PER_START = 100;
 
 /**
- * `pollUntilEnd` waits this time per document before its first poll, at most FIRST_PAUSE_MS in total. A server needs
+ * `startRestAndPoll` waits this time per document before its first poll, at most FIRST_PAUSE_MS in total. A server needs
  * at least this time for a document.
  */
 const FIRST_PAUSE_PER_DOCUMENT_MS = 250;
@@ -86,7 +86,7 @@ export class Processing {
 		if (this.toPoll.size < IDS_PER_START) return;
 		this.nextPollAt ??= now() + this.pause;
 		if (now() < this.nextPollAt) return;
-		// No other poll starts while this one runs. After a failure, only `pollUntilEnd` polls again.
+		// No other poll starts while this one runs. After a failure, only `startRestAndPoll` polls again.
 		this.nextPollAt = Infinity;
 		const work = this.poll().then((failure) => {
 			if (!failure) this.nextPollAt = now() + this.pause;
@@ -98,7 +98,7 @@ export class Processing {
 	 * Starts the remaining documents. Polls until all processing has ended or `waitMs` is over. Without `waitMs`, polls
 	 * only documents that the server did not queue, and does not wait for the end of their processing.
 	 */
-	async *pollUntilEnd(): AsyncGenerator<ProcessingFact[]> {
+	async *startRestAndPoll(): AsyncGenerator<ProcessingFact[]> {
 		const { clock, signal } = this.routes;
 		const { waitMs } = this;
 		await this.startRemaining();
@@ -238,8 +238,8 @@ export class Processing {
 	}
 
 	/**
-	 * Records the status of a document. If the state is `none`, starts the document again, but not twice in a row.
-	 * Otherwise, reports the state if the processing has ended. Without `waitMs`, reports `running`, too.
+	 * Records the status of a document. If the state is `none`, starts the document again. Reports a second `none` in a row
+	 * as the end. Reports any other state if the processing has ended; without `waitMs`, reports `running`, too.
 	 */
 	private recordStatus(id: string, status: ProcessingStatus | undefined): void {
 		const end = lastStateOf(status);

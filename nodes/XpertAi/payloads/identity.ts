@@ -16,8 +16,9 @@ export interface IdentityOptions {
 	takesObjects?: boolean;
 }
 
-/** A part of an expression that has no value. */
+/** A part of an expression that has no value, or none that can be used (see `identityValue`). */
 export class MissingPart {
+	/** The JavaScript code of the part, without braces. */
 	readonly code: string;
 	/** The result of the part, e.g. `undefined`. */
 	readonly gave: unknown;
@@ -32,7 +33,9 @@ export class MissingPart {
 }
 
 /**
- * Evaluates the parts of an expression one by one, to find a missing part.
+ * Evaluates the parts of an expression one by one, to find a missing part. A part also counts as missing if its value
+ * cannot be used: an object or a list (but see `takesObjects`), an integer inside a text that JavaScript may have
+ * rounded, or a text in which its code wrote a word such as `undefined`.
  *
  * @param evaluate evaluates an n8n expression with braces
  * @returns the value that n8n computes for the whole expression; `MissingPart` if a part is missing, or if all parts

@@ -1,5 +1,5 @@
 import { RunTranscript } from '../threads/runTranscript';
-import { streamRequest, readRun, type RunRecord, stageOf } from '../threads/runsApi';
+import { readRun, type RunRecord, stageOf, streamRequest } from '../threads/runsApi';
 import type { ServerEvent } from '../transport/eventStream';
 import { isTransient } from '../transport/failure';
 import { cancelRunById } from './cancelRun';
@@ -14,7 +14,7 @@ const STREAM_BREAKS = new Set(['network', 'timeout', 'cancelled']);
  * the same time: with growing pauses, the process that has waited longest would look least often.
  */
 const LOOK_MS = 15_000;
-/** The same after the stream has ended or was rejected. */
+/** How long the node waits before it reads the record if no stream is open: it has ended or was rejected. */
 const LOOK_WITHOUT_STREAM_MS = 5_000;
 
 /** Minimum age of a run that the node cancels because of its silence, as a multiple of `cancelSilentMs`. */

@@ -163,7 +163,7 @@ export const busyResult = (blocking?: RunRecord) =>
  * Returns the result if another run was active on the thread until the deadline.
  *
  * @param blocking the other run, if known
- * @param silentMs milliseconds without an event of the other run while the node watched it
+ * @param silentMs milliseconds without an event of the other run while the node watched it; unused without `blocking`
  * @param cancelledRun ID of a silent run that the node cancelled
  */
 export function busyAtDeadlineResult(
@@ -180,7 +180,7 @@ export function busyAtDeadlineResult(
 	};
 }
 
-/** Names the other run in a message. Empty if the run is unknown. */
+/** Names the other run in a message, followed by `silence`. Empty, also without `silence`, if the run is unknown. */
 const describeRun = (run?: RunRecord, silence = ''): string =>
 	run ? ` (${run.run_id}, since ${run.created_at}${silence})` : '';
 

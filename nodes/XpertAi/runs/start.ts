@@ -190,7 +190,10 @@ async function listRunsBefore(
 	return lock ? { failure } : resultOfListFailure(run, failure, attempts);
 }
 
-/** Returns the result if the runs of the thread could not be listed. Stores a missing route (see `resultOfMissingRoutes`). */
+/**
+ * Returns the result if the runs of the thread could not be listed. If the server lacks the routes, stores this fact (see
+ * `resultOfMissingRoutes`).
+ */
 function resultOfListFailure(
 	run: Run,
 	failure: Failure,

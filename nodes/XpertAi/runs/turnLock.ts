@@ -35,7 +35,7 @@ import type { Client } from './client';
  */
 
 /** A record that the server has created or shown, so it has an ID. */
-type CreatedLock = LockRecord & { id: string };
+type LockRecordWithId = LockRecord & { id: string };
 
 /** How long a lock lasts. The holder counts from its request, which is earlier than the creation of the record. */
 const LEASE_MS = 60_000;
@@ -78,7 +78,7 @@ export class TurnLock {
 	constructor(
 		private readonly client: Client,
 		private readonly support: LockSupport,
-		private readonly record: CreatedLock,
+		private readonly record: LockRecordWithId,
 		private readonly ageMs: () => number,
 	) {}
 
@@ -218,7 +218,7 @@ const clientWithoutDeadline = ({ sendWithoutDeadline, clock }: Client): ApiClien
 async function deleteDead(
 	client: Client,
 	support: LockSupport,
-	record: CreatedLock,
+	record: LockRecordWithId,
 ): Promise<boolean> {
 	if (!isDead(record)) return false;
 	const right = await takeRightToDelete(client, record);
@@ -239,7 +239,7 @@ const isDead = (record: LockRecord) => ageAtLastChangeMs(record) > LEASE_MS;
  *
  * @returns the age of the right; undefined if another process holds the right, or if the server could not be asked
  */
-async function takeRightToDelete(client: Client, dead: CreatedLock) {
+async function takeRightToDelete(client: Client, dead: LockRecordWithId) {
 	for (let record = dead; ; ) {
 		const id = derivedId(record.id, record.createdAt ?? '');
 		const { answer, ageMs } = await create(client, id);
@@ -260,7 +260,7 @@ async function takeRightToDelete(client: Client, dead: CreatedLock) {
 async function deleteWithExclusiveRight(
 	client: Client,
 	support: LockSupport,
-	record: CreatedLock,
+	record: LockRecordWithId,
 	leftMs: () => number,
 ): Promise<boolean> {
 	const { clock } = client;
@@ -288,7 +288,7 @@ async function deleteWithExclusiveRight(
  */
 async function isUnchanged(
 	client: Client,
-	{ id, createdAt }: CreatedLock,
+	{ id, createdAt }: LockRecordWithId,
 	failedDeletion: Failure,
 	leftMs: () => number,
 ): Promise<boolean> {

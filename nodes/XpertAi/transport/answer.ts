@@ -8,7 +8,7 @@ import { parseUrl } from './credential';
 import type { Failure } from './failure';
 import { cleanAnswer } from './cleanAnswer';
 import type { Redact } from './redact';
-import { databaseCodeIn, failureReason, missingIn } from './failureReason';
+import { databaseCodeIn, failureReason, reportedMissing } from './failureReason';
 import { type AnswerSchema, reportedStatus } from './answerSchemas';
 import { unreadableReason } from './unreadable';
 
@@ -85,7 +85,7 @@ export function readResponse<Answer>(
 		databaseCode: databaseCodeIn(answer),
 		reason: failureReason(answer) ?? otherReason,
 		retryAfterMs: parseRetryAfter(headers['retry-after'], systemClock.now()),
-		missing: failedStatus === 404 ? missingIn(answer) : undefined,
+		missing: failedStatus === 404 ? reportedMissing(answer) : undefined,
 	});
 	if (status >= 300 && status < 400)
 		return { kind: 'redirect', status, requestId, reason: redirectTarget(headers.location) };

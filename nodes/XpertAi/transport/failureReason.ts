@@ -32,6 +32,7 @@ const REASON_PATHS = ['message', 'error.issues', 'error.message', 'error', 'deta
  */
 export function failureReason(answer: unknown): string | undefined {
 	if (typeof answer === 'string') {
+		// A text that begins with "{" or "[" is JSON that breaks off. Any other text is itself the reason.
 		if (!isHtml(answer))
 			return unreadableReason(answer, 'text') ? 'an answer that breaks off' : answer;
 		const title = titleOf(answer);
@@ -50,7 +51,7 @@ export function failureReason(answer: unknown): string | undefined {
  * - `record`: for any other message of the Xpert AI server.
  * - undefined: for an answer of another server, such as a proxy.
  */
-export function missingIn(answer: unknown): Failure['missing'] {
+export function reportedMissing(answer: unknown): Failure['missing'] {
 	const { statusCode, message } = isJsonObject(answer) ? answer : {};
 	if (statusCode !== 404 || typeof message !== 'string') return undefined;
 	return /^Cannot [A-Z]+ \//.test(message) ? 'route' : 'record';

@@ -14,9 +14,9 @@ import {
 	type ReadNote,
 } from './notes';
 
-const TURN_NOTE_NAME: NoteNameAndTitle = ['turn', 'when * began'];
+const TURN_NOTE: NoteNameAndTitle = ['turn', 'when * began'];
 
-export const LEASE_NOTE_NAME: NoteNameAndTitle = ['lease', 'whether * is at work'];
+export const LEASE_NOTE: NoteNameAndTitle = ['lease', 'whether * is at work'];
 
 /**
  * Durations in milliseconds. Each run measures them with its own clock, so the clocks of runs may differ.
@@ -98,10 +98,10 @@ export class Lease {
 		let current = await this.waitForRenewalOrExpiry(this.before ?? (await this.readNotes()));
 		while (!this.isHeldByOther(current.lease)) {
 			await this.notes.write({
-				nameAndTitle: TURN_NOTE_NAME,
+				nameAndTitle: TURN_NOTE,
 				header: { writeId: this.leaseOwnerId },
 			});
-			this.notes.requiredId = this.notes.idOf(TURN_NOTE_NAME);
+			this.notes.requiredId = this.notes.idOf(TURN_NOTE);
 			current = await this.readNotes();
 			if (this.isHeldByOther(current.lease)) break;
 			// If the server does not return the note, it cannot keep a lease.
@@ -237,11 +237,7 @@ export class Lease {
 	}
 
 	private async readNotes(names: NoteNameAndTitle[] = []): Promise<LeaseNotes> {
-		const [turn, lease, ...others] = await this.notes.read([
-			TURN_NOTE_NAME,
-			LEASE_NOTE_NAME,
-			...names,
-		]);
+		const [turn, lease, ...others] = await this.notes.read([TURN_NOTE, LEASE_NOTE, ...names]);
 		return { turn, lease, others };
 	}
 
@@ -253,7 +249,7 @@ export class Lease {
 		// The lease counts as renewed when the request starts, because another run may see the note long before the answer
 		// arrives.
 		const startedAt = this.clock.now();
-		await this.notes.write(...others, { nameAndTitle: LEASE_NOTE_NAME, header });
+		await this.notes.write(...others, { nameAndTitle: LEASE_NOTE, header });
 		this.renewedAt = startedAt;
 	}
 

@@ -5,10 +5,10 @@ import { FIRST_PAGE_NOTE_NAMES, isFromLaterRun, type Journal } from './journal';
 import type { Lease } from './lease';
 import type { DocumentNames } from './documentNames';
 import { isReadable, type NotesOnServer, type ReadNote } from './notes';
-import { FIRST_PIECE_NAMES, type Pieces, ROOT_NOTE_NAME } from './pieces';
+import { FIRST_PIECE_NAMES, type Pieces, ROOT_NOTE } from './pieces';
 
 /** Names of the notes that `loadMemory` always needs: the root note, and the first journal page of each slot. */
-export const FIRST_NOTE_NAMES = [ROOT_NOTE_NAME, ...FIRST_PAGE_NOTE_NAMES];
+export const FIRST_NOTE_NAMES = [ROOT_NOTE, ...FIRST_PAGE_NOTE_NAMES];
 
 /** The parts of a memory. */
 export interface MemoryParts {

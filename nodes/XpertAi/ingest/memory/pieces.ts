@@ -13,7 +13,7 @@ import {
 	SIZES,
 } from './notes';
 
-export const ROOT_NOTE_NAME = ['memory', 'what * has stored'] as const;
+export const ROOT_NOTE = ['memory', 'what * has stored'] as const;
 
 const pieceName = (at: number, of: number) =>
 	[`piece ${at + 1} of ${of}`, `what * has stored, ${at + 1} of ${of}`] as const;
@@ -81,7 +81,7 @@ export class Pieces {
 		this.isStale = (forgetLost && lost !== undefined) || root.processed !== startsProcessing;
 		if (!forgetLost) this.failures.lost = lost;
 		names.summary = root.names ?? names.summary;
-		notes.requiredId ??= notes.idOf(ROOT_NOTE_NAME);
+		notes.requiredId ??= notes.idOf(ROOT_NOTE);
 		const all = pieceNames(root);
 		const areRead = readPieces.length === all.length;
 		const pieces = areRead ? readPieces : await notes.read(all, SIZES.answer);
@@ -152,12 +152,12 @@ export class Pieces {
 			entries: known.entries(piece, pieceCount),
 		}));
 		// Record the loss before the lost pieces are replaced. Otherwise, a crash in between would hide the loss.
-		const lossNote = lost ? [{ nameAndTitle: ROOT_NOTE_NAME, header: { ...root, lost } }] : [];
+		const lossNote = lost ? [{ nameAndTitle: ROOT_NOTE, header: { ...root, lost } }] : [];
 		const notes = [
 			...nameNotes,
 			...lossNote,
 			...pieceNotes,
-			{ nameAndTitle: ROOT_NOTE_NAME, header: newRoot },
+			{ nameAndTitle: ROOT_NOTE, header: newRoot },
 		];
 		const failed = await orFailure(async () => await send(notes));
 		if (failed) {

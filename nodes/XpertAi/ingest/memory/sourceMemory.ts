@@ -18,7 +18,7 @@ import {
 	orFailure,
 	SIZES,
 } from './notes';
-import { pieceNames, Pieces, ROOT_NOTE_NAME } from './pieces';
+import { pieceNames, Pieces, ROOT_NOTE } from './pieces';
 import { FIRST_NOTE_NAMES, loadMemory, type MemoryParts } from './loadMemory';
 
 /** Problems with the memory, for hints to the user. A field is unset if its step succeeded. */
@@ -258,8 +258,8 @@ export class SourceMemory {
 	 */
 	private async takeLeaseAndRead(mode: 'to send' | 'if kept'): Promise<void> {
 		const { journal, lease } = this;
-		const [turn, root] = await lease.peek([ROOT_NOTE_NAME]);
-		// Any of the notes `turn`, `lease` and `memory` shows that there is a memory, even if the others are missing.
+		const [turn, root] = await lease.peek([ROOT_NOTE]);
+		// `peek` also reads `turn` and `lease`. Any of the three notes shows that there is a memory, even if others are missing.
 		this.isKept = mode === 'to send' || lease.existedBefore || (turn ?? root) !== undefined;
 		if (!this.isKept) return;
 		// If there are few pieces, read them in the same request as the root note.

@@ -178,7 +178,7 @@ it('all are sent again where that is asked for', async () => {
 		[document('a')],
 		knowing(['a']),
 		{ has: {} },
-		{ resends: true },
+		{ sendsUnchanged: true },
 	);
 	expect([sent, asked]).toEqual([['a'], []]);
 });

@@ -66,7 +66,7 @@ async function process(
 		waitMs,
 	);
 	ids.forEach((id) => processing.add(id));
-	for await (const facts of processing.pollUntilEnd()) ends.push(...facts.map(ending));
+	for await (const facts of processing.startRestAndPoll()) ends.push(...facts.map(ending));
 	const said = new Map(ends);
 	return { ...processing.result, starts, asked, waits: clock.waits, ends, said, most };
 }
@@ -476,7 +476,7 @@ describe('very many documents', () => {
 				hear(processing.takeFacts());
 				most = Math.max(most, Number(id) + 1 - ended.size);
 			}
-			for await (const facts of processing.pollUntilEnd()) hear(facts);
+			for await (const facts of processing.startRestAndPoll()) hear(facts);
 			const finished = [...ended.values()].filter(({ state }) => state === 'finish');
 			expect([ended.size, finished.length]).toEqual([count, count - stuck]);
 			expect(looks()).toBeLessThanOrEqual(stuck ? 3000 : count / 50);

@@ -38,7 +38,7 @@ const NOT_SENT_IN_RETRY = 'not sent: this is a retry, and what is stored may be 
 const ONLY_WITH_DOCUMENTS =
 	'Mirrored: the sources that brought a document in this run. Others keep what they have.';
 
-/** Adds a hint if each item names its source, because a source without an item is not mirrored. */
+/** Adds a hint to a mirroring run whose Source Name is an expression: a source without an item is not mirrored. */
 export function addMirroredHint(submission: Submission): void {
 	const { first, settings } = submission;
 	if (settings.mirrors && isExpression(givenFor(first.context.getNode(), 'sourceName')))

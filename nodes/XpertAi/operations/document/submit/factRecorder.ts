@@ -96,7 +96,8 @@ export class FactRecorder {
 
 	/**
 	 * Adds hints if a document that is new to the memory has replaced one on the server. Does so only for a source without
-	 * a name, as it shares its keys. After a second try, the first one may have stored the document that was replaced.
+	 * a name, as it shares its keys. Adds none after a second try, because the first try may have stored the document that
+	 * was replaced.
 	 */
 	private addReplacedOnServerHints({ attempts, document, record }: StoredFact): void {
 		const { memory, source, submission } = this;

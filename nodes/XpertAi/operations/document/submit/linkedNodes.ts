@@ -44,7 +44,7 @@ export function fixedValue(
 }
 
 /** Whether a field has different values in two nodes. False if it is an expression in one of them. */
-export function differsIn(
+export function haveDifferentValues(
 	name: SourceField,
 	one: NodeWithParameters,
 	other: NodeWithParameters,
@@ -54,7 +54,7 @@ export function differsIn(
 }
 
 const differences = (one: NodeWithParameters, other: NodeWithParameters): SourceField[] =>
-	SOURCE_FIELDS.filter((name) => differsIn(name, one, other));
+	SOURCE_FIELDS.filter((name) => haveDifferentValues(name, one, other));
 
 /**
  * Returns the enabled nodes with `operation` that are linked to the node `name`: for `findChanges`, the nodes before it;
@@ -101,8 +101,8 @@ export function sourceDifferenceText(item: Item): string | undefined {
 	if (hasPartner(own, linked)) return undefined;
 	const unpaired = linked.filter((other) => {
 		const linkedToOther = linkedNodes(context, other.name, isSubmit ? 'submit' : 'findChanges');
-		// The list has at least this node. If it is empty, n8n does not give the parameters of this node. Then a partner of
-		// `other` may be unknown.
+		// The list contains at least this node, unless n8n does not give the parameters of this node. Then the list is
+		// empty, and a partner of `other` may be unknown.
 		return linkedToOther.length > 0 && !hasPartner(other, linkedToOther);
 	});
 	const closest = minBy(unpaired, (other) => differences(own, other).length);

@@ -4,7 +4,7 @@ const ID_WORDS = 4;
 type IdWords = ArrayLike<number> & Iterable<number>;
 
 /** The value of a slot without a document. */
-const EMPTY = 0;
+const EMPTY_SLOT = 0;
 
 /** An odd number with well distributed bits, to mix the words of an ID. */
 const MIX = 0x9e3779b1;
@@ -18,7 +18,7 @@ export class SeenDocuments<State extends string> {
 	size = 0;
 	/** The ID in each slot, as four words of 32 bits. */
 	private ids = new Uint32Array(16 * ID_WORDS);
-	/** For each slot, the position of its state in `states`, counted from 1; or `EMPTY`. */
+	/** For each slot, the position of its state in `states`, counted from 1; or `EMPTY_SLOT`. */
 	private slots = new Uint8Array(16);
 
 	constructor(private readonly states: readonly State[]) {}
@@ -31,14 +31,14 @@ export class SeenDocuments<State extends string> {
 	/** Returns the state of a document; `undefined` if the run has not seen the document. */
 	get(id: string): State | undefined {
 		const slot = this.slotOf(wordsOf(id));
-		return this.states[(this.slots[slot] ?? EMPTY) - 1];
+		return this.states[(this.slots[slot] ?? EMPTY_SLOT) - 1];
 	}
 
 	/** Adds a document, or replaces its state. */
 	set(id: string, state: State): void {
 		const words = wordsOf(id);
 		const slot = this.slotOf(words);
-		const isNew = this.slots[slot] === EMPTY;
+		const isNew = this.slots[slot] === EMPTY_SLOT;
 		this.ids.set(words, slot * ID_WORDS);
 		this.slots[slot] = this.states.indexOf(state) + 1;
 		if (!isNew) return;
@@ -53,7 +53,7 @@ export class SeenDocuments<State extends string> {
 		this.ids = new Uint32Array(2 * ids.length);
 		this.slots = new Uint8Array(2 * slots.length);
 		for (const [oldSlot, state] of slots.entries()) {
-			if (state === EMPTY) continue;
+			if (state === EMPTY_SLOT) continue;
 			const words = ids.subarray(oldSlot * ID_WORDS, (oldSlot + 1) * ID_WORDS);
 			const slot = this.slotOf(words);
 			this.ids.set(words, slot * ID_WORDS);
@@ -65,7 +65,7 @@ export class SeenDocuments<State extends string> {
 	private slotOf(words: IdWords): number {
 		const lastSlot = this.slots.length - 1;
 		let slot = slotHash(words) & lastSlot;
-		while (this.slots[slot] !== EMPTY && !this.isAt(slot, words)) slot = (slot + 1) & lastSlot;
+		while (this.slots[slot] !== EMPTY_SLOT && !this.isAt(slot, words)) slot = (slot + 1) & lastSlot;
 		return slot;
 	}
 

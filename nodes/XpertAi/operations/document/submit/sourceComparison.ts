@@ -89,7 +89,7 @@ export class SourceComparison {
 			fingerprints: memory.known,
 			mustBeProcessed: startsProcessing ?? !memory.lastRunOnlyStored,
 			lastRunOnlyStored: memory.lastRunOnlyStored,
-			resends: resendAll || !remembers,
+			sendsUnchanged: resendAll || !remembers,
 			statusesOf: async (ids: string[]) => await this.statusesOf(ids),
 		};
 	}
@@ -127,8 +127,8 @@ export class SourceComparison {
 	}
 
 	/**
-	 * Looks for documents of a new source on the server. Records how many are stored under their IDs, and how many are
-	 * also found under the IDs that they have without a Source Name.
+	 * Looks for documents of a new source on the server. Records two separate numbers: how many are stored under their
+	 * IDs, and how many assistants find under the IDs that they have without a Source Name.
 	 */
 	private async recordStoredBefore(documents: Document[]): Promise<void> {
 		const { knowledgebaseId, memory, sourceName } = this.compared;

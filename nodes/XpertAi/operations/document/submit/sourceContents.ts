@@ -53,7 +53,7 @@ export class SourceContents {
 		if (lacksStableId) return;
 		const released = this.reportFromSeen(id);
 		// `reportFromSeen` gives no name and no key. Equal keys give equal IDs, so the key of the later document is also that
-		// of the earlier one. If the later document has no key, the earlier one is reported under its name.
+		// of the earlier one. If the later document has no key, its name is used to report the earlier one.
 		const named = released && { ...released, ...pick(report, key === undefined ? 'name' : 'key') };
 		const earlier = this.reports.get(id.toLowerCase()) ?? named;
 		if (earlier) this.submission.recordFact({ outcome: 'replaced', report: earlier });

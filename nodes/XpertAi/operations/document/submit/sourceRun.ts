@@ -151,7 +151,7 @@ export class SourceRun {
 	 * `takeNotProcessed` again, and follows these as well.
 	 */
 	async followProcessing(): Promise<void> {
-		for await (const some of this.processing?.pollUntilEnd() ?? [])
+		for await (const some of this.processing?.startRestAndPoll() ?? [])
 			for (const fact of some) this.recorder.handleFact(fact);
 		const notProcessed = this.recorder.takeNotProcessed();
 		if (notProcessed.length === 0) return;

@@ -15,7 +15,7 @@ import { sentences } from '../textHelpers';
  * Marks failures as `hasServerNeverAnswered` until a server answers. A 404 of a proxy or an unrelated server does not count as an
  * answer. The node gives up early on such failures. A wrong Base URL is therefore reported quickly.
  */
-function sendMarkingUnanswered(send: Send): Send {
+function withNeverAnsweredMark(send: Send): Send {
 	let hasAnswered = false;
 	return async (request) => {
 		const outcome = await send(request);
@@ -53,7 +53,7 @@ export class Submission {
 		private readonly reader: (item: Item) => ItemDocuments = readDocuments,
 	) {
 		const { send } = first.connection;
-		this.send = outermostMode(first.context) === 'manual' ? sendMarkingUnanswered(send) : send;
+		this.send = outermostMode(first.context) === 'manual' ? withNeverAnsweredMark(send) : send;
 		this.signal = first.context.getExecutionCancelSignal();
 		this.circuitBreaker = new CircuitBreaker(settings.stopAfterFailures);
 		if (settings.linkedNodesHint) this.addHint(settings.linkedNodesHint);

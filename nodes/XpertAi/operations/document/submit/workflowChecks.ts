@@ -2,7 +2,7 @@ import { isParameterFilled } from '../../../execution/givenValues';
 import { shownValue } from '../../../execution/issueText';
 import type { Item } from '../../../execution/item';
 import { isInLoop } from '../../../execution/n8nExecution';
-import { differsIn, linkedNodes, sourceDifferenceText } from './linkedNodes';
+import { haveDifferentValues, linkedNodes, sourceDifferenceText } from './linkedNodes';
 import { otherMirrorText } from './otherMirror';
 import type { SubmitSettings } from './settings';
 
@@ -44,7 +44,8 @@ export function throwIfMirrorsPart(item: Item): void {
 function throwIfBehindFindChanges(item: Item): void {
 	const { context, node } = item;
 	const found = linkedNodes(context, node.name, 'findChanges').find(
-		(other) => !isParameterFilled(node, 'sourceName') || !differsIn('sourceName', node, other),
+		(other) =>
+			!isParameterFilled(node, 'sourceName') || !haveDifferentValues('sourceName', node, other),
 	);
 	if (!found) return;
 	item.throwFieldIssue(

@@ -57,21 +57,21 @@ export async function executeAsking(
 		concurrency ??= concurrencyOf([item], CONCURRENCY_PATH);
 		return readRunRequest(item, kind, then === 'wait');
 	};
-	const allAsked = items.map((item) => readAsked(item, then, () => readRequest(item)));
-	for (const asked of allAsked) if (isError(asked.request)) recordError(asked, asked.request);
-	const work = allAsked.map((asked) => ({
+	const askingItems = items.map((item) => readAskingItem(item, then, () => readRequest(item)));
+	for (const asked of askingItems) if (isError(asked.request)) recordError(asked, asked.request);
+	const work = askingItems.map((asked) => ({
 		threadId: isError(asked.request) ? undefined : asked.request.threadOrKeyId,
 		run: async (turn: Turn) => await runItem(asked, turn, recordError),
 	}));
 	const mayGoOn = () => stopError === undefined;
 	const output = compact(await runInThreadQueues(work, concurrency ?? 1, mayGoOn));
 	if (stopError) throw stopError;
-	addHints(context, [...newConversationHints(allAsked), ...runHints(context, output)]);
+	addHints(context, [...newConversationHints(askingItems), ...runHints(context, output)]);
 	return output;
 }
 
 /** An item that asks an assistant. */
-interface Asked {
+interface AskingItem {
 	item: Item;
 	/** The request, or the error of an invalid parameter. */
 	request: RunRequest | Error;
@@ -81,10 +81,10 @@ interface Asked {
 	waits: boolean;
 }
 
-type ErrorRecorder = (asked: Asked, caught: unknown) => ItemError;
+type ErrorRecorder = (asked: AskingItem, caught: unknown) => ItemError;
 
 /** Reads an item. Keeps an error of an invalid parameter, instead of throwing it. */
-function readAsked(item: Item, then: 'wait' | 'leave', read: () => RunRequest): Asked {
+function readAskingItem(item: Item, then: 'wait' | 'leave', read: () => RunRequest): AskingItem {
 	const waits = then === 'wait';
 	let failsAsReply = false;
 	const request = attempt(() => {
@@ -97,7 +97,7 @@ function readAsked(item: Item, then: 'wait' | 'leave', read: () => RunRequest): 
 
 /** Runs one item, and returns its output or its failure. If the failure stops the workflow, the output is discarded. */
 async function runItem(
-	asked: Asked,
+	asked: AskingItem,
 	turn: Turn,
 	recordError: ErrorRecorder,
 ): Promise<INodeExecutionData> {
@@ -117,7 +117,7 @@ async function runItem(
 }
 
 /** Hints about messages that began a new conversation, because no chat was found. */
-function newConversationHints(allAsked: Asked[]): string[] {
+function newConversationHints(allAsked: AskingItem[]): string[] {
 	const reasons = allAsked.map(({ request }) => !isError(request) && request.noChatReason);
 	return uniq(compact(reasons)).map((reason) => NO_CHAT_HINTS[reason]);
 }

@@ -23,7 +23,7 @@ export function resultError(
 ): NodeApiError {
 	const { failure, reason, advice } = result;
 	if (failure?.status === 401) forgetOwner(item.connection.account);
-	// Shows the failed request only if the result has no reason, because a reason explains more.
+	// A reason replaces the message of the failed request, because it explains more. The details keep the request.
 	const shown: Failure =
 		failure && reason === undefined
 			? failure

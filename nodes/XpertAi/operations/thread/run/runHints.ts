@@ -35,6 +35,9 @@ function resultHints(runs: IDataObject[]): string[] {
 	return uniq(compact([lost > 0 && lostHint, ...filterHints]));
 }
 
-/** Whether a run completed, but its answer has no words and no other parts such as pictures. False if rejected. */
+/**
+ * Whether a run completed, but its answer has no words and no other parts such as pictures. False if a decision rejected
+ * the waiting tool calls.
+ */
 const hasEmptyAnswer = ({ output, content = output, parts, rejected, status }: IDataObject) =>
 	content === '' && status === 'completed' && isEmpty(parts) && !rejected;

@@ -1,4 +1,4 @@
-import { Lease, LEASE_NOTE_NAME } from 'nodes/XpertAi/ingest/memory/lease';
+import { Lease, LEASE_NOTE } from 'nodes/XpertAi/ingest/memory/lease';
 import { type MemoryRoutes, NotesOnServer, orFailure } from 'nodes/XpertAi/ingest/memory/notes';
 import type { Outcome } from 'nodes/XpertAi/transport/request';
 
@@ -96,7 +96,7 @@ describe('the lease of a source', () => {
 	const notes = new NotesOnServer(PLACE, new Knowledgebase().routes());
 	it.each([
 		['is unreadable', 'Invalid PDF structure'],
-		['names no write', notes.row({ nameAndTitle: LEASE_NOTE_NAME, header: held }).processMsg],
+		['names no write', notes.row({ nameAndTitle: LEASE_NOTE, header: held }).processMsg],
 	])('is free after a minute when its note %s and nobody renews it', async (_, processMsg) => {
 		const { lease, of, named, time } = scene();
 		const one = lease('one');

@@ -37,16 +37,17 @@ export async function* jsonRecords(text: AsyncIterable<string>): AsyncGenerator<
 	/** Lines that wait until the format of the file is known. */
 	const held: Line[] = [];
 	let length = 0;
-	/**
-	 * Whether the file counts as JSON lines. `undefined`: no second line has been read. False: the first line is not a
-	 * whole object, so the format stays open until the file ends, or is too long to be one JSON value.
-	 */
-	let countsAsJsonLines: boolean | undefined;
+	/** Whether the file counts as JSON lines. While false, the file may still be one JSON value. */
+	let countsAsJsonLines = false;
+	let isFirstLineChecked = false;
 	for await (const lines of nonBlankLines(text)) {
 		held.push(...lines);
 		length += sumBy(lines, 'text.length');
-		// If the first of several lines is a whole object, the file cannot be one JSON value.
-		if (held.length > 1) countsAsJsonLines ??= isObjectLine(held[0]);
+		// If the first of several lines is a whole object, the file cannot be one JSON value. Checked once, to save time.
+		if (held.length > 1 && !isFirstLineChecked) {
+			isFirstLineChecked = true;
+			countsAsJsonLines ||= isObjectLine(held[0]);
+		}
 		const isTooLong = length > MAX_VALUE_LENGTH;
 		if (isTooLong) countsAsJsonLines ||= areJsonLines(held);
 		if (countsAsJsonLines) yield held.splice(0).map(parseLine);

@@ -33,7 +33,8 @@ export function readMappedDocument(item: Item): InputDocument {
 	const schema = groupSchema(fieldsNamed(Object.keys(fields).sort().join(' ')));
 	const typed = item.check(schema, omit(fields, 'id'), DOCUMENT_FIELD_NAMING);
 	const mapped: FieldValues = {
-		// The schema drops an empty folder. Any other folder is overwritten by the converted one.
+		// Keeps an empty folder, which the schema drops: it takes the document out of its current folder. `typed` overwrites
+		// any other folder.
 		...pick(fields, 'folder'),
 		...typed,
 		// The ID is taken as given, because the schema would convert it. A key replaces the ID.

@@ -77,8 +77,8 @@ export function withTextSplitter(record: DocumentRecord): DocumentRecord {
 	const { chunkSize, chunkOverlap, delimiter } = parserConfig;
 	// The default overlap is too large for small chunks.
 	const fittingOverlap = chunkSize && Math.min(CHUNK_OVERLAP, Math.floor(chunkSize / 5));
-	// `delimiter` is a list separated by spaces. `separators` is a list separated by commas, with escaped line breaks and
-	// tabs, so it cannot hold a delimiter with a comma.
+	// `delimiter` is a list separated by spaces. `separators` is a list separated by commas, so it cannot hold a delimiter
+	// with a comma. Line breaks and tabs are escaped in it.
 	const separators = (delimiter ?? '')
 		.split(' ')
 		.filter((one) => one !== '' && !one.includes(','))
