@@ -70,7 +70,8 @@ export class FactRecorder {
 				return this.handleStored(fact);
 			case 'unchanged':
 				return this.handleUnchanged(document, fact.status);
-			// Not for `unknown`: the memory does not count such a document as stored, so the next run sends it again.
+			// Not for `unknown`: the server may have stored the document, so its entry stays. Its content is unknown, so the
+			// next run sends it again.
 			case 'rejected':
 			case 'notSent':
 				// Without `failure`, no request was tried, so the memory has no new entry to remove.

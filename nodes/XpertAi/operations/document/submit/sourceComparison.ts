@@ -128,7 +128,7 @@ export class SourceComparison {
 
 	/**
 	 * Looks for documents of a new source on the server. Records two separate numbers: how many are stored under their
-	 * IDs, and how many assistants find under the IDs that they have without a Source Name.
+	 * IDs, and how many have a processing status other than `none` under the IDs that they have without a Source Name.
 	 */
 	private async recordStoredBefore(documents: Document[]): Promise<void> {
 		const { knowledgebaseId, memory, sourceName } = this.compared;
