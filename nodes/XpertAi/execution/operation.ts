@@ -58,7 +58,7 @@ export interface OperationBody {
 export type PathValues = Record<string, string>;
 
 /** The schema of an answer, or a function that creates the schema from the path values. */
-export type AnswerSchemaSource = AnswerSchema | ((asked: PathValues) => AnswerSchema);
+type AnswerSchemaSource = AnswerSchema | ((asked: PathValues) => AnswerSchema);
 
 /** The result of a precheck. */
 export interface PrecheckResult {

@@ -106,7 +106,7 @@ const ROW_TYPES = {
 	'string[]': 'List of Texts',
 };
 
-export type RowType = keyof typeof ROW_TYPES;
+type RowType = keyof typeof ROW_TYPES;
 
 /**
  * Returns a field with rows of key, type and value. It replaces a JSON field for users who do not write JSON.
