@@ -2,7 +2,7 @@ import { chromium, type Browser, type Locator, type Page } from 'playwright-core
 import type { N8n } from '../../../host/host';
 import { SESSION_COOKIE, type Session } from '../../../host/n8nRestClient';
 import { LOOPBACK } from '../../../host/ports';
-import { PATIENCE_MS } from '../../../host/waitFor';
+import { PATIENCE_MS, waitFor } from '../../../host/waitFor';
 
 const CHROMIUM = process.env.CHROMIUM_PATH || '/usr/bin/chromium';
 const FLAGS = [
@@ -100,11 +100,18 @@ export class EditorWindow {
 		await input.press('Enter');
 	}
 
-	/** Types into a parameter and waits until n8n has taken it, by the clock of the page. */
+	/**
+	 * Types into a parameter and waits until n8n has taken it, by the clock of the page. An editor of expressions
+	 * that is still drawing itself may put the text into the middle of what stood there: then it is typed again.
+	 */
 	async type(parameter: Locator, text: string): Promise<void> {
-		await parameter.fill(text);
 		const pause = async (ms: number) => await new Promise((resolve) => setTimeout(resolve, ms));
-		await this.page.evaluate(pause, TYPING_PAUSE_MS);
+		const typed = async () => {
+			await parameter.fill(text);
+			await this.page.evaluate(pause, TYPING_PAUSE_MS);
+			return (await textOf(parameter)) === text || undefined;
+		};
+		await waitFor(`a field with the text "${text}"`, typed);
 	}
 
 	/** Writes what the window shows, or a part of it, to a PNG file, once it has come to rest. */
@@ -129,6 +136,12 @@ export class EditorWindow {
 			}
 		});
 	}
+}
+
+/** What stands in a field, be it an input or an editor of expressions. */
+async function textOf(field: Locator): Promise<string> {
+	const isEditor = (await field.getAttribute('contenteditable')) === 'true';
+	return isEditor ? await field.innerText() : await field.inputValue();
 }
 
 /** What a browser holds once somebody has logged in to the n8n at an address. */
