@@ -33,10 +33,19 @@ export class NodePanel {
 		return await wait.catch(async () => await this.lines());
 	}
 
-	/** The text of the right column, once it matches. */
+	/**
+	 * The text of the right column, once it matches.
+	 *
+	 * @throws when it does not, with the text that is there
+	 */
 	async outputWith(pattern: RegExp): Promise<string> {
-		await this.output.filter({ hasText: pattern }).waitFor();
-		return await this.output.innerText();
+		const matching = async () => {
+			const text = await this.output.innerText();
+			return pattern.test(text) ? text : undefined;
+		};
+		return await waitFor(`an output with ${pattern}`, matching).catch(async (error: Error) => {
+			throw new Error(`${error.message}. It shows:\n${await this.output.innerText()}`);
+		});
 	}
 
 	/** The lines of text in the middle column, in the order a user reads them. */
