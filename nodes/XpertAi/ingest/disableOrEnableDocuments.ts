@@ -2,7 +2,7 @@ import { chunk } from 'lodash';
 
 import type { Failure } from '../transport/failure';
 import { documentListAnswer } from './documentList';
-import type { KnowledgebaseRoutes } from './knowledgebaseRoutes';
+import type { KnowledgebaseRoutes } from '../transport/knowledgebaseRoutes';
 
 /** Maximum number of documents to disable or enable in one request. */
 const IDS_PER_REQUEST = 100;

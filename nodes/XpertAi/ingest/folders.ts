@@ -5,7 +5,7 @@ import { canonicalKey } from '../payloads/keys';
 import { derivedId } from '../payloads/ids';
 import type { Failure } from '../transport/failure';
 import { documentListAnswer } from './documentList';
-import type { KnowledgebaseRoutes } from './knowledgebaseRoutes';
+import type { KnowledgebaseRoutes } from '../transport/knowledgebaseRoutes';
 
 /** The folder records of a path such as `Dept/Sales`, outermost first. The IDs are the same in all runs and sources. */
 function folderRows(knowledgebaseId: string, folder: string) {

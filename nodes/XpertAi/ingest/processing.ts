@@ -5,7 +5,7 @@ import { FIRST_PAUSE_MS, longerPause, MINUTE_MS } from '../transport/clock';
 import type { Failure } from '../transport/failure';
 import type { ProcessingFact } from './facts';
 import { documentListAnswer } from './documentList';
-import type { KnowledgebaseRoutes } from './knowledgebaseRoutes';
+import type { KnowledgebaseRoutes } from '../transport/knowledgebaseRoutes';
 import { fetchStatuses, lastStateOf, type ProcessingStatus, statusesById } from './statuses';
 
 const START_REQUESTS_AT_ONCE = 5;

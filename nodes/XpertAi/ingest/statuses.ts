@@ -6,7 +6,7 @@ import type { Failure } from '../transport/failure';
 import { failureMessage } from '../transport/failureText';
 import { sanitize } from '../transport/sanitize';
 import { documentListAnswer } from './documentList';
-import type { KnowledgebaseRoutes } from './knowledgebaseRoutes';
+import type { KnowledgebaseRoutes } from '../transport/knowledgebaseRoutes';
 
 const processingStatusSchema = z
 	.object({

@@ -1,5 +1,5 @@
 import { type Operation, isCoded } from '../../../nodes/XpertAi/execution/operation';
-import { STORE_PATH } from '../../../nodes/XpertAi/ingest/knowledgebaseRoutes';
+import { STORE_PATH } from '../../../nodes/XpertAi/transport/knowledgebaseRoutes';
 
 /** Method and path of a request, as a declared operation has them. */
 interface OperationRequest {

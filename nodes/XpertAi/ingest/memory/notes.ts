@@ -6,7 +6,7 @@ import { derivedId } from '../../payloads/ids';
 import type { Failure } from '../../transport/failure';
 import { MEMORY_NOTE_PREFIX } from '../../transport/cleanAnswer';
 import { documentListAnswer } from '../documentList';
-import type { KnowledgebaseRoutes } from '../knowledgebaseRoutes';
+import type { KnowledgebaseRoutes } from '../../transport/knowledgebaseRoutes';
 import { fetchStatuses } from '../statuses';
 import { type FingerprintEntry, pack } from './fingerprints';
 

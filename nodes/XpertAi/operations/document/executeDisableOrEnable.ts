@@ -18,7 +18,7 @@ import { documentsError } from './submit/documentErrors';
 import { memoryHints } from './submit/endHints';
 import { keyNamespace, memoryPlaceOf, sourceNameAndShard } from './sourceIdentity';
 import { systemClock } from '../../transport/clock';
-import { knowledgebaseRoutes } from '../../ingest/knowledgebaseRoutes';
+import { knowledgebaseRoutes } from '../../transport/knowledgebaseRoutes';
 import { asHint, counted } from './textHelpers';
 
 const documentsBySchema = z.enum(['key', 'id']);

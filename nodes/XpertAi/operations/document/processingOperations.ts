@@ -6,7 +6,7 @@ import { splitList, textField } from '../../execution/fieldBuilders';
 import { declare } from '../../execution/operation';
 import { IDS_PER_START } from '../../ingest/processing';
 import { documentListAnswer } from '../../ingest/documentList';
-import { PROCESS_PATH, STATUS_PATH } from '../../ingest/knowledgebaseRoutes';
+import { PROCESS_PATH, STATUS_PATH } from '../../transport/knowledgebaseRoutes';
 
 import { knowledgebaseLocator } from '../../pickers/locators';
 

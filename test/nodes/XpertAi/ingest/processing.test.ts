@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { range } from 'lodash';
 import type { ProcessingFact } from 'nodes/XpertAi/ingest/facts';
 import { Processing } from 'nodes/XpertAi/ingest/processing';
-import { KnowledgebaseRoutes } from 'nodes/XpertAi/ingest/knowledgebaseRoutes';
+import { KnowledgebaseRoutes } from 'nodes/XpertAi/transport/knowledgebaseRoutes';
 import type { LastProcessingState } from 'nodes/XpertAi/ingest/statuses';
 import type { Outcome } from 'nodes/XpertAi/transport/request';
 

@@ -3,7 +3,7 @@ import { compact, map, sumBy } from 'lodash';
 import { outermostMode } from '../../../execution/n8nExecution';
 import { MARKS, type SourceMemory } from '../../../ingest/memory';
 import { compareDocuments, planDocuments } from '../../../ingest/compareDocuments';
-import type { KnowledgebaseRoutes } from '../../../ingest/knowledgebaseRoutes';
+import type { KnowledgebaseRoutes } from '../../../transport/knowledgebaseRoutes';
 import { type FetchedStatuses, fetchStatuses, processingState } from '../../../ingest/statuses';
 import { derivedId } from '../../../payloads/ids';
 import type { Document } from './makeReadyDocument';

@@ -10,7 +10,7 @@ import { documentsError } from './documentErrors';
 import type { DocumentReport } from './documentReport';
 import { memoryPlaceOf, type SourceSettings } from '../sourceIdentity';
 import { systemClock } from '../../../transport/clock';
-import { knowledgebaseRoutes } from '../../../ingest/knowledgebaseRoutes';
+import { knowledgebaseRoutes } from '../../../transport/knowledgebaseRoutes';
 import { SourceComparison } from './sourceComparison';
 import { SourceContents } from './sourceContents';
 import { FactRecorder } from './factRecorder';

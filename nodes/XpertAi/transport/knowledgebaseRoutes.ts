@@ -1,4 +1,4 @@
-import { buildPath } from '../transport/api';
+import { buildPath } from './api';
 import {
 	type ApiClient,
 	type Call,
@@ -6,8 +6,8 @@ import {
 	OutageBudget,
 	type Result,
 	type RetryLimits,
-} from '../transport/call';
-import type { Clock } from '../transport/clock';
+} from './call';
+import type { Clock } from './clock';
 
 /** The path of the request that stores new documents and changes existing ones. */
 export const STORE_PATH = '/knowledges/{knowledgebaseId}/bulk';

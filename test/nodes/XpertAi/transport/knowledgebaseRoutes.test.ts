@@ -1,10 +1,10 @@
-import { knowledgebaseRoutes } from 'nodes/XpertAi/ingest/knowledgebaseRoutes';
+import { knowledgebaseRoutes } from 'nodes/XpertAi/transport/knowledgebaseRoutes';
 import { anySuccessfulAnswer } from 'nodes/XpertAi/transport/answerSchemas';
 import type { ApiRequest } from 'nodes/XpertAi/transport/request';
 
 import { parsing } from '../../support/send';
 import { virtualTime } from '../../support/virtualTime';
-import { answered, succeeded } from './support/outcomes';
+import { answered, succeeded } from '../ingest/support/outcomes';
 
 const BUSY = answered(503);
 
