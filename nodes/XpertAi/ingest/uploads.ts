@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { lenientNumber, lenientText } from '../payloads/zodHelpers';
 import { type ApiClient, call } from '../transport/call';
 import type { Failure } from '../transport/failure';
-import { multipartBody, UPLOADS_AT_ONCE } from '../transport/multipart';
+import { multipartBody, UPLOAD_PATH, UPLOADS_AT_ONCE } from '../transport/multipart';
 import type { Fact } from './facts';
 import { type DocumentGroups, type ReadyDocument, serialize } from './readyDocuments';
 
@@ -78,7 +78,7 @@ async function uploadFile<Report>(
 		const file = await document.readFile();
 		const body = () => multipartBody(file, {});
 		// An upload can be repeated, because an unused file does no harm.
-		const request = { method: 'POST', repeatable: true, path: '/v1/file', body } as const;
+		const request = { method: 'POST', repeatable: true, path: UPLOAD_PATH, body } as const;
 		const result = await call(client, { ...request, schema: uploadedFileSchema, timeoutMs });
 		const { answer, attempts, failure } = result;
 		if (!answer) {

@@ -5,6 +5,9 @@ export interface UploadFile {
 	content: Buffer | FileStream;
 }
 
+/** The path of the request that uploads a file (E16). */
+export const UPLOAD_PATH = '/v1/file';
+
 /** How many files are uploaded in parallel. In measurements, a higher number was not faster. */
 export const UPLOADS_AT_ONCE = 5;
 

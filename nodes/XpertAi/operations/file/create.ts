@@ -1,6 +1,7 @@
 import { panelGroupField } from '../../execution/fieldBuilders';
 import { declare } from '../../execution/operation';
 import { fileParts } from '../../payloads/requestSchemas';
+import { UPLOAD_PATH } from '../../transport/multipart';
 import { targetField, UPLOAD_TIMEOUT_SECONDS } from '../shared/upload';
 
 export const create = declare({
@@ -8,7 +9,7 @@ export const create = declare({
 	name: 'Upload',
 	endpoint: 'E16',
 	description: 'Upload a file, whose ID a document takes as Storage File ID',
-	route: 'POST /v1/file',
+	route: `POST ${UPLOAD_PATH}`,
 	body: {
 		isForm: true,
 		fields: [panelGroupField('additionalFields', [targetField])],
