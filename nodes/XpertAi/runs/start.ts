@@ -129,8 +129,8 @@ async function lockAndStart(
 	if (failure && failure.kind !== 'status') return resultOfFailure(failure);
 	// `lock` can be undefined here. The comment of this function lists the cases.
 	const tried = await startUnlessBusy(run, attempts, lock);
-	// Only a started run has `others`. Do not wait here: the caller awaits `untilLockGivenBack` later.
-	if ('others' in tried) return { ...tried, untilLockGivenBack: lock?.giveBack() };
+	// Only a started run has `othersAtStart`. Do not wait here: the caller awaits `untilLockGivenBack` later.
+	if ('othersAtStart' in tried) return { ...tried, untilLockGivenBack: lock?.giveBack() };
 	await lock?.giveBack();
 	return tried;
 }

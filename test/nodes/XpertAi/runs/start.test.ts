@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises';
+
 import { get } from 'lodash';
 import { withDeadline } from 'nodes/XpertAi/runs/client';
 import type { Run } from 'nodes/XpertAi/runs/run';
@@ -60,6 +62,23 @@ it.each([
 			status: 'failed',
 			reason: expect.stringMatching(/^It is not known whether the message/) as string,
 		});
+});
+
+it('a started run is followed while its lock is given back', async () => {
+	const time = virtualTime();
+	const { answer } = lockServer(time.now);
+	const order: string[] = [];
+	const send = parsing(async (request) => {
+		if (request.method === 'DELETE') {
+			await setImmediate();
+			order.push('given back');
+		}
+		return answer(request) ?? success(request.method === 'POST' ? RUN : []);
+	});
+	const started = await start(send, time);
+	order.push('started');
+	if ('othersAtStart' in started) await started.untilLockGivenBack;
+	expect(order).toEqual(['started', 'given back']);
 });
 
 describe('a message on a thread whose last run was interrupted', () => {
