@@ -1,4 +1,5 @@
 import { EVERY_UUID } from '../payloads/ids';
+import { isForbidden } from '../transport/failure';
 import { failureMessage } from '../transport/failureText';
 import type { Fact, ProcessingFact } from './facts';
 import { unfindableReason } from './statuses';
@@ -41,8 +42,8 @@ export class CircuitBreaker {
 		else if ('failure' in fact && fact.failure) {
 			const { batch, failure } = fact;
 			const stage = batch > 0 ? 'storing' : 'upload';
-			// A key without the right to upload files gets the status 403 for every file.
-			const mayAffectAll = stage === 'upload' && failure.status === 403 && !this.hasUploaded;
+			// A key without the right to upload files fails like this for every file.
+			const mayAffectAll = stage === 'upload' && isForbidden(failure) && !this.hasUploaded;
 			this.countFailure(stage, failureMessage(failure), { batch, mayAffectAll });
 		}
 	}

@@ -6,6 +6,7 @@ import {
 	type Failure,
 	isConnectionClosed,
 	isInputRejected,
+	isServerError,
 	isTimeout,
 	isTooLarge,
 	mayBePartlyDone,
@@ -297,8 +298,7 @@ function failedOutcome(
 ): 'unknown' | 'rejected' | 'notSent' {
 	// For an incomplete answer, `call` has set `mayBeDone`. For a cancelled request, `call` does not set it.
 	if (mayBeDone || failure.kind === 'cancelled') return 'unknown';
-	// A server may answer 500 after it has stored the document.
-	if (failure.status === 500) return 'unknown';
+	if (isServerError(failure)) return 'unknown';
 	// An earlier request may have stored these documents, unless it got the same rejection for the same single document.
 	// If this batch was not sent, any earlier request may have stored them.
 	const isRejectedAgain = (earlier: Failure) => wasSent && isSameRejection(batch, earlier, failure);

@@ -136,8 +136,11 @@ export function mayMeanNoRoute({ kind, status = 0, missing }: Failure): boolean 
 	return status === 405 || status === 501 || (status === 404 && missing !== 'record');
 }
 
+/** Whether the token lacks the permission for this request. */
+export const isForbidden = ({ status }: Failure) => status === 403;
+
 /** Whether the server rejects the token, in general (401) or for this request (403). */
-export const isTokenRejected = ({ status = 0 }: Failure) => status === 401 || status === 403;
+export const isTokenRejected = (failure: Failure) => failure.status === 401 || isForbidden(failure);
 
 /** Whether the record may be missing. Xpert AI servers report a missing record with 404 or 500. */
 export const mayMeanNoRecord = ({ kind, status, missing }: Failure) =>
@@ -164,6 +167,9 @@ export const isInputRejected = (failure: Failure) =>
 	failure.status === 422 ||
 	failure.missing === 'record';
 
+/** Whether the server failed during the request (500). It may have stored the data before it failed. */
+export const isServerError = ({ status }: Failure) => status === 500;
+
 /** Whether the server may have processed part of the request. */
 export const mayBePartlyDone = (failure: Failure) =>
-	isInputRejected(failure) || failure.status === 500;
+	isInputRejected(failure) || isServerError(failure);

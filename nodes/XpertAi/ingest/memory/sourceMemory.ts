@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from '../../transport/clock';
-import type { Failure } from '../../transport/failure';
+import { type Failure, isForbidden } from '../../transport/failure';
 import {
 	entryWhenStored,
 	type FingerprintEntry,
@@ -105,9 +105,9 @@ export class SourceMemory {
 	}
 
 	private recordOpenFailure(failure: Failure, mode: OpenMode): void {
-		const { method, missing, status } = failure;
+		const { method, missing } = failure;
 		// The server does not let this run read notes, so there is probably no memory.
-		const cannotReadNotes = missing === 'route' || (status === 403 && method === 'GET');
+		const cannotReadNotes = missing === 'route' || (isForbidden(failure) && method === 'GET');
 		if (mode === 'if kept' && cannotReadNotes) this.isKept = false;
 		else if (missing === 'route') this.failures.isMemoryUnsupported = true;
 		else this.lease.sendFailure ??= failure;
