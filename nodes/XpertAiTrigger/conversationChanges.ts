@@ -7,6 +7,7 @@ import { apiError, callOrThrow } from '../XpertAi/execution/apiError';
 import { conversationRecord } from '../XpertAi/payloads/requestSchemas';
 import { isJsonObject } from '../XpertAi/payloads/json';
 import { lenientText } from '../XpertAi/payloads/zodHelpers';
+import { CONVERSATION_SEARCH_PATH, SEARCH_REQUEST } from '../XpertAi/threads/requests';
 import { waitingTaskFacts, waitsForPerson } from '../XpertAi/threads/tasks';
 import type { Failure } from '../XpertAi/transport/failure';
 import type { Send } from '../XpertAi/transport/request';
@@ -72,7 +73,7 @@ export function changesFetcher(
 			const times = [since ?? 0, ...validTimes(changes)];
 			return order === 'DESC' || isEqual(times, sortBy(times));
 		}, 'it is not filtered and sorted by time as asked');
-		const request = { method: 'POST', path: '/conversations/search', repeatable: true } as const;
+		const request = { ...SEARCH_REQUEST, path: CONVERSATION_SEARCH_PATH };
 		const asked = { ...request, body: JSON.stringify(search), schema };
 		const { answer: changes, serverTime } = await callOrThrow(context, send, asked, toError);
 		return { changes, serverTime };

@@ -6,11 +6,16 @@ import { eachOf, lenientText } from '../payloads/zodHelpers';
 import { anySuccessfulAnswer } from '../transport/answerSchemas';
 import { buildPath } from '../transport/api';
 import { type ApiClient, call } from '../transport/call';
-import { READ_REQUEST, SEARCH_REQUEST } from './requests';
+import {
+	CONVERSATION_PATH,
+	CONVERSATION_SEARCH_PATH,
+	CONVERSATIONS_PATH,
+	MESSAGE_SEARCH_PATH,
+	READ_REQUEST,
+	SEARCH_REQUEST,
+} from './requests';
 import type { Failure } from '../transport/failure';
 import { waitingTaskFacts } from './tasks';
-
-const CONVERSATION_PATH = '/conversations/{id}';
 
 /** Timeout for creating or deleting a conversation, which can be slow. */
 const CHANGE_TIMEOUT_MS = 60_000;
@@ -67,7 +72,7 @@ export async function readThreadConversation(
 export async function searchConversations(client: ApiClient, search: object) {
 	return await call(client, {
 		...SEARCH_REQUEST,
-		path: '/conversations/search',
+		path: CONVERSATION_SEARCH_PATH,
 		schema: conversationListSchema,
 		body: JSON.stringify(search),
 	});
@@ -80,7 +85,7 @@ export async function createConversation(
 ) {
 	return await call(client, {
 		method: 'POST',
-		path: '/conversations',
+		path: CONVERSATIONS_PATH,
 		timeoutMs: CHANGE_TIMEOUT_MS,
 		body: JSON.stringify(conversation),
 		repeatable: conversation.id !== undefined,
@@ -95,7 +100,7 @@ export async function createConversation(
 
 /** Whether an ID belongs to a conversation. False if the server cannot tell. */
 export async function conversationExists(client: ApiClient, id: string) {
-	const path = buildPath(CONVERSATION_PATH, { id });
+	const path = buildPath(CONVERSATION_PATH, { conversationId: id });
 	// For an unknown ID, the server answers with an empty object.
 	const schema = z.object({ threadId: z.string().min(1) });
 	return (await call(client, { ...READ_REQUEST, path, schema, maxTries: 1 })).ok;
@@ -103,7 +108,7 @@ export async function conversationExists(client: ApiClient, id: string) {
 
 /** Deletes a conversation in which nothing has run. Ignores failures, because an empty conversation does no harm. */
 export async function deleteConversation({ send }: ApiClient, id: string) {
-	const path = buildPath(CONVERSATION_PATH, { id });
+	const path = buildPath(CONVERSATION_PATH, { conversationId: id });
 	await send({ method: 'DELETE', path, timeoutMs: CHANGE_TIMEOUT_MS, schema: anySuccessfulAnswer });
 }
 
@@ -123,7 +128,7 @@ const messageListSchema = z
 async function searchMessages(client: ApiClient, id: string, search: object) {
 	return await call(client, {
 		...SEARCH_REQUEST,
-		path: buildPath('/conversations/{id}/messages/search', { id }),
+		path: buildPath(MESSAGE_SEARCH_PATH, { conversationId: id }),
 		body: JSON.stringify(search),
 		schema: messageListSchema,
 	});

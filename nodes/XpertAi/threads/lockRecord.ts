@@ -6,6 +6,7 @@ import { anySuccessfulAnswer } from '../transport/answerSchemas';
 import { buildPath } from '../transport/api';
 import { type ApiClient, call } from '../transport/call';
 import type { Clock } from '../transport/clock';
+import { CONVERSATION_PATH, CONVERSATIONS_PATH } from './requests';
 
 /*
  * Requests for the record of a lock. The record is a conversation with an ID of its own and a title. Without an owner,
@@ -14,8 +15,6 @@ import type { Clock } from '../transport/clock';
 
 /** Timeout of these requests. It is short, because a lock lasts only a minute. */
 const TIMEOUT_MS = 10_000;
-
-const ONE_PATH = '/conversations/{id}';
 
 /** A record of a lock. All fields are undefined if there is no such record. */
 const lockRecord = z.object({ id: lenientText, createdAt: lenientText, updatedAt: lenientText });
@@ -31,7 +30,7 @@ export type LockRecord = z.infer<typeof lockRecord>;
 export async function createOrRetitleLockRecord(client: ApiClient, id: string, title: string) {
 	return await call(client, {
 		method: 'POST',
-		path: '/conversations',
+		path: CONVERSATIONS_PATH,
 		body: JSON.stringify({ id, title }),
 		schema: lockRecord.extend({ id: z.string().min(1) }),
 		repeatable: true,
@@ -43,7 +42,7 @@ export async function createOrRetitleLockRecord(client: ApiClient, id: string, t
 export async function readLockRecord(client: ApiClient, id: string) {
 	return await call(client, {
 		method: 'GET',
-		path: buildPath(ONE_PATH, { id }),
+		path: buildPath(CONVERSATION_PATH, { conversationId: id }),
 		schema: lockRecord,
 		repeatable: true,
 		maxTries: 1,
@@ -55,7 +54,7 @@ export async function readLockRecord(client: ApiClient, id: string) {
 export async function deleteLockRecord(client: ApiClient, id: string, timeoutMs = TIMEOUT_MS) {
 	return await call(client, {
 		method: 'DELETE',
-		path: buildPath(ONE_PATH, { id }),
+		path: buildPath(CONVERSATION_PATH, { conversationId: id }),
 		schema: anySuccessfulAnswer,
 		repeatable: false,
 		maxTries: 1,

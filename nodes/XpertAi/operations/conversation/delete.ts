@@ -6,6 +6,7 @@ import type { Item } from '../../execution/item';
 import { declare, type PrecheckResult } from '../../execution/operation';
 import { conversationRecord } from '../../payloads/requestSchemas';
 import { conversationLocator } from '../../pickers/locators';
+import { MESSAGE_PATH, MESSAGE_SEARCH_PATH } from '../../threads/requests';
 import { anySuccessfulAnswer } from '../../transport/answerSchemas';
 import { buildPath } from '../../transport/api';
 import { isMissingConversation, readConversation } from './shared';
@@ -57,21 +58,20 @@ const messageIdsSchema = z.object({ items: z.array(z.object({ id: z.string().min
  * @throws NodeApiError if a request fails. If a deletion fails, the message says how many messages are left.
  */
 async function deleteMessages(item: Item): Promise<void> {
-	const messagesPath = '/conversations/{id}/messages';
-	const id = item.filledText('conversationId');
+	const conversationId = item.filledText('conversationId');
 	const timeoutMs = item.setting('options.timeout', z.number()) * 1000;
 	const request = { timeoutMs, repeatable: true };
 	const { items } = await item.call({
 		...request,
 		method: 'POST',
-		path: buildPath(`${messagesPath}/search`, { id }),
+		path: buildPath(MESSAGE_SEARCH_PATH, { conversationId }),
 		body: item.jsonText({ order: { createdAt: 'DESC' } }, {}),
 		schema: messageIdsSchema,
 	});
 	let left = items.length;
 	try {
 		for (const { id: message } of items) {
-			const path = buildPath(`${messagesPath}/{message}`, { id, message });
+			const path = buildPath(MESSAGE_PATH, { conversationId, message });
 			await item.call({ ...request, method: 'DELETE', path, schema: anySuccessfulAnswer });
 			left -= 1;
 		}

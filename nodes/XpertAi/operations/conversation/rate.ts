@@ -5,6 +5,7 @@ import type { Item } from '../../execution/item';
 import { declare, type PathValues, type PrecheckResult } from '../../execution/operation';
 import { rating, RATINGS } from '../../payloads/requestSchemas';
 import { conversationLocator } from '../../pickers/locators';
+import { MESSAGE_SEARCH_PATH, SEARCH_REQUEST } from '../../threads/requests';
 import { listAnswer } from '../../transport/answerSchemas';
 import { buildPath } from '../../transport/api';
 
@@ -57,12 +58,11 @@ async function findAnswerToRate(
 	const executionId = item.text('options.runId') || undefined;
 	const order = { createdAt: 'DESC' };
 	const messages = await item.call({
-		method: 'POST',
-		path: buildPath('/conversations/{conversationId}/messages/search', path),
+		...SEARCH_REQUEST,
+		path: buildPath(MESSAGE_SEARCH_PATH, path),
 		schema: listAnswer('items'),
 		body: item.jsonText({ where: { role: 'ai', executionId }, order, limit: 1 }),
 		timeoutMs,
-		repeatable: true,
 	});
 	const { data } = latestAnswerSchema.safeParse(messages);
 	if (data) return { pathValues: { messageId: data[0].id } };

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { splitList, textField } from '../../execution/fieldBuilders';
 import type { Precheck, PrecheckResult } from '../../execution/operation';
 import { isJsonObject } from '../../payloads/json';
+import { CONVERSATION_PATH, READ_REQUEST } from '../../threads/requests';
 import { schemaOfAskedRecord } from '../../transport/answerSchemas';
 import { buildPath } from '../../transport/api';
 
@@ -28,11 +29,10 @@ export const isMissingConversation = (answer: unknown) => isJsonObject(answer) &
  */
 export const readConversation = async (...[item, path, timeoutMs]: Parameters<Precheck>) =>
 	await item.call({
-		method: 'GET',
-		path: buildPath('/conversations/{conversationId}', path),
+		...READ_REQUEST,
+		path: buildPath(CONVERSATION_PATH, path),
 		schema: z.union([z.object({}).strict(), schemaOfAskedRecord('conversation')(path)]),
 		timeoutMs,
-		repeatable: true,
 	});
 
 /**
