@@ -142,9 +142,10 @@ function newWithTries(
 const toKnown = ({ id, at }: Change): PollState['known'][number] => ({ id, at });
 
 /**
- * Fetches the newest changes. Returns the server's time (if unknown, the newest time of a change), and the time from which
- * to read changes: `start` is `OVERLAP_MS` before the newest change that is at most `OVERLAP_MS` ahead of the server's
- * time. If all changes are further ahead, `start` is `OVERLAP_MS` before the server's time.
+ * Fetches the newest changes. Returns the server's time (if unknown, the newest time of a change), and the time from
+ * which to read changes: `start` is `OVERLAP_MS` before the newest change that is at most `OVERLAP_MS` ahead of the
+ * server's time. If all changes are further ahead, `start` is `OVERLAP_MS` before the server's time. Without changes,
+ * `start` is before the epoch, so that all later changes are read.
  */
 async function fetchStartTime(fetchChanges: FetchChanges<Change>) {
 	const page = await fetchChanges({ order: 'DESC', limit: PAGE_SIZE });

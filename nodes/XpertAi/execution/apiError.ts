@@ -29,7 +29,7 @@ export interface AdviceContext {
 	ids?: NamedId[];
 	/** The record that a 404 answer is about. If set, the error names only this record, not `ids`. */
 	missingRecord?: NamedId;
-	/** The option that limits the time of a request, with its collection. */
+	/** The name of the option that limits the time of a request, e.g. `"Timeout (Seconds)" under Options`. */
 	timeLimitOption?: string;
 }
 
@@ -50,7 +50,7 @@ export function apiError(
 	return error;
 }
 
-/** Whether a record is missing that the server does not name, so that the error names `ids` instead. */
+/** Whether the server reports a missing record without naming it. The error then names `ids`. */
 const isMissingOneOf = (ids: NamedId[], failure: Failure): boolean =>
 	ids.length > 0 && failure.missing === 'record' && UNNAMED_RECORD.test(failure.reason ?? '');
 

@@ -16,7 +16,11 @@ export interface BinaryField {
 	parameterLabel: string;
 }
 
-/** The binary field that the parameter `binaryPropertyName` selects. */
+/**
+ * Returns the binary field that the parameter `binaryPropertyName` selects.
+ *
+ * @throws NodeOperationError if the item has no such field
+ */
 export const chosenBinaryField = (item: Item): BinaryField =>
 	binaryFieldNamed(item, FILE_PARAMETER, item.text(FILE_PARAMETER, 'data').trim());
 
@@ -26,7 +30,8 @@ const FILE_PARAMETER = 'binaryPropertyName';
  * The binary fields that a parameter selects. The parameter is a list of names or a comma-separated text. Repeated
  * names count once.
  *
- * @throws NodeOperationError if the item has no such field, or the expression of the parameter gives no list
+ * @throws NodeOperationError if the item has no such field, or the expression of the parameter gives nothing, or
+ * neither a list of names nor a text
  */
 export function chosenBinaryFields(item: Item, name: string): BinaryField[] {
 	if (isExpression(givenFor(item.node, name)) && isNil(item.parameter(name)))

@@ -165,8 +165,8 @@ export function identityText(item: ItemReader, name: string): string {
  * Returns the value of a field that may be empty.
  *
  * @param value the value of the field, or a `MissingPart` (see `resolveParameter`)
- * @returns the value; undefined or an object if the whole expression is one part and gave no valid value
- * @throws NodeOperationError if one part of several is missing
+ * @returns the value; undefined or an object if the missing part is alone (see `MissingPart.isAlone`)
+ * @throws NodeOperationError if the missing part is not alone
  */
 export function valueUnlessMissing(item: ItemReader, field: string, value: unknown): unknown {
 	if (!(value instanceof MissingPart)) return value;

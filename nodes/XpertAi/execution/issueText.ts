@@ -78,7 +78,7 @@ function pathText(path: JsonPath): string {
 /**
  * Returns the fields along a path, outermost first. If a key has no field, ends with the rest of the path as a name.
  *
- * @param level the fields among which the first key is
+ * @param level the fields in which to look for the first key
  */
 export function fieldsAlong(
 	path: JsonPath,

@@ -86,7 +86,7 @@ export class Item extends Reader {
 		});
 	}
 
-	/** The labels of the option that limits the time of a request and of its collection, as words; undefined if none. */
+	/** The name of the option that limits the time of a request (see `AdviceContext`); undefined if there is none. */
 	private get timeLimitOption(): string | undefined {
 		const operation = String(this.node.parameters.operation);
 		const isShown = (name: string) => {

@@ -26,7 +26,7 @@ const toolOutputSchema = z.enum(['simplified', 'raw', 'selected']);
 /** The output format of an answer: simplified or raw. */
 export interface OutputFormat {
 	simplify: boolean;
-	/** The fields to output, from the raw and the simplified answer. Default: all fields of the one that `simplify` says. */
+	/** The fields to output, from both answers. Default: all fields of the answer that `simplify` selects. */
 	selectedFields?: string[];
 }
 
@@ -106,7 +106,7 @@ export function replyOrThrow(
 	const mayReply = item && !isStopped && isTool(context);
 	if (mayReply && item.resolve('options.failuresAsReplies', true) !== false)
 		return [item.output(failureAsReply(item.asError(caught), item))];
-	// A setting of the whole run was read outside of any item.
+	// The expression of a setting for the whole run failed. No item has converted this error yet: `asError` adds the field.
 	const isOfExpression = isObject(caught) && fieldByError.has(caught);
 	const error = item && isOfExpression ? item.asError(caught) : caught;
 	throw isInStreamingChat(context) ? hideReasonFromChat(error) : error;

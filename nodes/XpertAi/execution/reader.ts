@@ -163,7 +163,8 @@ export class Reader {
 	 * Reads a parameter, converts its value to the type of the field, and checks the value with a schema. Empty fields
 	 * of a collection get their default values (see `valueIfAbsent`).
 	 *
-	 * @param initial the value to use if the parameter is empty. If omitted, the default of the field is used.
+	 * @param initial the value to use if the parameter is empty. If omitted, the default of the field is used; for a
+	 * switch in a collection, false.
 	 */
 	setting<Value>(name: string, schema: Schema<Value>, initial?: NodeParameterValueType): Value {
 		const constants = cachedSettingsOf(this.node);
@@ -306,7 +307,7 @@ fieldFinder.cache = new WeakMap();
 
 const GENERAL_ADVICE = 'Correct the value, or the expression or column it comes from.';
 
-/** Returns the advice for an invalid ID or an empty field; undefined for all other issues. */
+/** Returns the advice for an invalid ID, lost digits or an empty field; undefined for all other issues. */
 function adviceForIssue(issue: ZodIssue, { fields }: FieldNaming): string | undefined {
 	// Only ID fields have custom issues about IDs. So the advice may name an address: these fields accept web addresses,
 	// but IDs inside JSON cannot be web addresses.

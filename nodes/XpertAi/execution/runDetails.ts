@@ -24,7 +24,7 @@ export function keepRunDetails(error: NodeApiError, { status, ...details }: RunD
 	error.context.data = { ...(error.context.data as IDataObject), ...details, verdict: status };
 }
 
-/** Returns the details of an assistant run from an error, e.g. `runId`. Without such details, returns `{}`. */
+/** Returns the details of an assistant run from an error, except `cancelledRun`. Without such details, returns `{}`. */
 export function runDetailsIn({ context }: ItemError): IDataObject {
 	const { verdict: status, ...facts } = (context.data ?? {}) as IDataObject;
 	const shown = pick(facts, ['threadId', 'conversationId', 'runId', 'unverified']);

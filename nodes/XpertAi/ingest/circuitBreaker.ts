@@ -56,11 +56,11 @@ export class CircuitBreaker {
 	}
 
 	/**
-	 * Counts a failed document. Opens the circuit breaker if there are enough failures, or if `reason` affects all
-	 * documents.
+	 * Counts a failed document. Opens the circuit breaker if enough documents in enough requests have failed, or if
+	 * `reason` affects all documents.
 	 *
-	 * @param batch number of the batch that could not be stored; 0 if an upload or the processing failed. Such a failure
-	 * counts as one request.
+	 * @param batch number of the batch that could not be stored. A batch is one request. 0 if an upload or the processing
+	 * failed: each such failure counts as a request of its own.
 	 * @param mayAffectAll whether MIN_REQUESTS failures are enough
 	 */
 	private countFailure(

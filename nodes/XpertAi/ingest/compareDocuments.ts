@@ -132,8 +132,8 @@ function standingInMemory(
 
 /**
  * Whether a document with unchanged content need not be sent again. To be up to date, it must be on the server. With
- * `mustBeProcessed`, its processing must also have ended or be running, or the last run must have only stored it. If its
- * status could not be fetched, the memory decides.
+ * `mustBeProcessed`, its processing must also have succeeded or be running, or the last run must have only stored it.
+ * If its status could not be fetched, the memory decides.
  */
 function isUpToDate(
 	id: string,

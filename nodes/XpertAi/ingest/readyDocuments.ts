@@ -14,7 +14,10 @@ export interface SourceFile extends UploadFile {
 }
 
 export interface ReadyDocument<Report> {
-	/** The record. Without a file, it lacks the metadata and keeps only the IDs of pages and chunks; `recordJson` has all. */
+	/**
+	 * The record. If the document has no file, the metadata is null here, and pages and chunks have only their IDs.
+	 * `recordJson` is complete.
+	 */
 	record: DocumentRecord;
 	/** The record as JSON text. The node measures, hashes and sends this text. */
 	recordJson: string;

@@ -252,7 +252,7 @@ export class Storer<Report> {
 	}
 }
 
-/** A batch is sent this often before it is halved because no answer came. */
+/** Number of attempts to send a batch before `mayBeOverload` is a reason to halve it. */
 const TRIES_BEFORE_HALVING = 3;
 
 /** From this size on, a closed connection may mean that the request is too large: nginx takes 1 MiB by default. */
@@ -262,7 +262,7 @@ const LARGE_BYTES = 1024 * 1024;
 const mayBeOverload = (failure: Failure, body: string) =>
 	isTimeout(failure) || (isConnectionClosed(failure) && Buffer.byteLength(body) >= LARGE_BYTES);
 
-/** Content hashes by document ID. Skips documents that later runs cannot recognize (`lacksStableId`). */
+/** Returns comparison hashes by document ID. Skips documents that later runs cannot recognize (`lacksStableId`). */
 const hashesOf = (batch: Batch<unknown>) =>
 	new Map(
 		batch.flatMap(({ id, lacksStableId, comparisonHash = '' }) =>

@@ -15,8 +15,9 @@ const BLANK = /(?:\s|\/\/[^\n]*|\/\*[^]*?\*\/)*/y;
 
 /**
  * The forms of tokens, except template literals and regular expressions (see `nextToken`). A sign of several characters,
- * such as `===`, may become several tokens. This does no harm: code with such a sign outside of brackets is not split,
- * except for `**`. The two tokens of `**` stay inside an operand, and so does everything in brackets.
+ * such as `===`, may become several tokens. This does no harm: `operandsOf` (in `template.ts`) does not split code that
+ * has such a sign outside of brackets. An exception is `**`: its two tokens stay inside an operand, like everything in
+ * brackets.
  */
 const TOKEN_FORMS: Array<[Token['type'], RegExp]> = [
 	['word', /[\p{ID_Start}$_][\p{ID_Continue}$]*/uy],

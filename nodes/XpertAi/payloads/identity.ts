@@ -34,8 +34,8 @@ export class MissingPart {
 
 /**
  * Evaluates the parts of an expression one by one, to find a missing part. A part also counts as missing if its value
- * cannot be used: an object or a list (but see `takesObjects`), an integer inside a text that JavaScript may have
- * rounded, or a text in which its code wrote a word such as `undefined`.
+ * cannot be used: an object or a list (but see `takesObjects`), an integer that JavaScript may have rounded (unless the
+ * part is the whole expression), or a text in which the code of the part wrote a word such as `undefined`.
  *
  * @param evaluate evaluates an n8n expression with braces
  * @returns the value that n8n computes for the whole expression; `MissingPart` if a part is missing, or if all parts

@@ -200,7 +200,7 @@ const isSign = ({ type, text }: Token, signs: string[]) => type === 'sign' && si
 /** Whether a token outside of brackets can be a part of an operand. */
 function fitsInOperand(token: Token, isBehindOperand: boolean): boolean {
 	if (token.type !== 'sign') return !WORDS_OF_LARGER_CODE.includes(token.text);
-	// Without an operand before, `+` and `-` belong to the operand behind.
+	// A `+` or `-` with no operand before it is unary: it belongs to the operand after it.
 	const isUnary = !isBehindOperand && isSign(token, ['+', '-']);
 	return isUnary || isSign(token, [...OPENING_BRACKETS, ...CLOSING_BRACKETS, ...TIGHTER_THAN_PLUS]);
 }

@@ -91,7 +91,7 @@ export class BlockingRunWatch {
 		if (this.isRejected) this.lastRejectionAt = run.clock.now();
 	}
 
-	/** Waits for the given milliseconds, or for the event. Ends early when the silence reaches its limit. */
+	/** Waits until `event` resolves, at most for `ms`. Ends early when the silence reaches its limit. */
 	private async pause(ms: number, event?: Promise<void>) {
 		const leftMs = this.silenceLeftMs();
 		const longestMs = this.mayCancel() && leftMs > 0 ? Math.min(ms, leftMs) : ms;

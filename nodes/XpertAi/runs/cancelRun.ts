@@ -41,7 +41,7 @@ export async function cancelRunById(
 export async function cancelActiveRun(run: RunClient): Promise<RunState> {
 	const { failure } = await requestCancel(run);
 	if (failure) {
-		// A request without an answer may have cancelled the run.
+		// A request without an answer may have cancelled the run. Then the record of the run is `interrupted`.
 		const after = isTransient(failure) ? await readRun(run) : undefined;
 		if (after?.answer?.status !== 'interrupted') return { status: 'unread', failure };
 	}

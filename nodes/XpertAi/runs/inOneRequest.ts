@@ -180,7 +180,9 @@ const IDLE_READS = 2;
  * Polls the thread for the result after the server's answer was lost or empty. Gives up if the thread stays idle.
  * After a decision, gives up only at the deadline, or when the execution is stopped.
  *
- * @param otherwise the result if the thread does not show the run
+ * @param otherwise the result if the thread stays idle
+ * @returns the result on the thread, or `otherwise`. At the deadline: `RUNNING_AT_DEADLINE` if the thread is busy, else
+ * `otherwise` with the status `timedOut`
  */
 async function pollForResult(
 	run: RunWithStateBefore,

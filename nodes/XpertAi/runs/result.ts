@@ -180,7 +180,7 @@ export function busyAtDeadlineResult(
 	};
 }
 
-/** Names the other run in a message, followed by `silence`. Empty, also without `silence`, if the run is unknown. */
+/** Returns the other run in parentheses, with `silence` at the end; an empty text if the run is unknown. */
 const describeRun = (run?: RunRecord, silence = ''): string =>
 	run ? ` (${run.run_id}, since ${run.created_at}${silence})` : '';
 

@@ -33,7 +33,7 @@ import { START_TIMEOUT_MS, type TurnLock } from './turnLock';
  * Sends the request that starts the run. If the server's answer is lost, searches for the started run.
  *
  * @param lock the lock of the thread, if any. It is given back before a run is cancelled.
- * @param callerRepeats whether the caller tries again if the request certainly started no run
+ * @param callerRepeats whether the caller tries again after a temporary failure that certainly started no run
  * @returns the started run; with `callerRepeats`, the failure if the caller shall try again; otherwise the final result
  */
 export async function sendStart(
@@ -113,8 +113,8 @@ const LOST_START_SEARCH_MS = 6_000;
  *
  * - For a decision: the waiting run, once it was decided.
  * - On a new thread: the newest run.
- * - On an existing thread: the only new run. A message must have its message mark on the thread. For a retry, nobody
- *   must have asked a question since.
+ * - On an existing thread: the only new run. For a message, the thread must show its message mark. For a retry, nobody
+ *   may have sent a message since the last update of the newest run in `runsBefore`.
  */
 async function findLostRun(run: Run, plan: Plan): Promise<string | undefined> {
 	const { messageMark, waitingRun, runsBefore } = plan;

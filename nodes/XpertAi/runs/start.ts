@@ -39,8 +39,8 @@ import { takeTurnLock, type TurnLock } from './turnLock';
  * 2. List the runs of the thread. If a run is active, give the lock back, wait for the end of that run, and begin again.
  * 3. Start the new run, and give the lock back.
  *
- * Without a lock, two processes can start a run at the same moment. The same can happen beside a person in the server's
- * own chat, which takes no lock. If the thread loses an answer then, the output contains `remembered: false`.
+ * Without a lock, two processes can start a run at the same moment. A person in the server's own chat can do the same,
+ * because the chat takes no lock. If the thread then loses an answer, the output contains `remembered: false`.
  */
 
 /** A run that the server has started, and what to know about its thread. */

@@ -149,7 +149,8 @@ export const turnLockId = (threadId: string) => derivedId(threadId.toLowerCase()
  * @returns
  * - `lock` if this process holds the lock
  * - `failure` if the server did not create the record
- * - `hasStoppedWaiting` if the wait, the deadline or a stop of the execution ended the attempts, even before the first attempt
+ * - `hasStoppedWaiting` if `maxWaitMs`, the deadline or a stop of the execution ended the attempts, even before the
+ *   first attempt
  * - an empty object if the server supports no locks
  */
 export async function takeTurnLock(
@@ -230,7 +231,10 @@ async function deleteDead(
 	return await deleteWithExclusiveRight(client, support, record, leftMs);
 }
 
-/** Whether the lease has ended by the clock of the server. False without valid times. */
+/**
+ * Whether the lease has ended by the clock of the server. `create` has just changed the title of the record, so its
+ * last change is now. False without valid times.
+ */
 const isDead = (record: LockRecord) => ageAtLastChangeMs(record) > LEASE_MS;
 
 /**

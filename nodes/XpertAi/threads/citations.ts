@@ -58,7 +58,7 @@ export class CitationRewriter {
 
 	/**
 	 * Returns a text with its links in the chosen style. Adds the numbers of the linked passages to `cited`. Unless the
-	 * style is `asWritten`, a link that does not point to a passage becomes its label, and a bare URL is removed.
+	 * style is `asWritten`, a link that does not point to a passage becomes its label, or is removed if it is a bare URL.
 	 */
 	rewrite(text: string) {
 		return text.replace(LINK, (link, space: string, label = '', linked?: string, bare?: string) => {

@@ -169,7 +169,7 @@ export async function hasNoQuestionSince(
 	return true;
 }
 
-/** Reads the newest answers in a conversation. Each answer has the ID of its run as `executionId`. */
+/** Reads the newest answers in a conversation. `executionId` is the ID of the run, and can be missing. */
 export async function newestAnswers(client: ApiClient, conversationId: string, limit: number) {
 	const search = { where: { role: 'ai' }, order: { createdAt: 'DESC' }, limit };
 	return await searchMessages(client, conversationId, search);

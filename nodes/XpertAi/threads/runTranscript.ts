@@ -73,7 +73,7 @@ export class RunTranscript {
 
 	/**
 	 * Adds an event of the stream. Ignores repeated events, events of an unknown type, and data that is not an event, such
-	 * as `[DONE]`. Adds an event without an ID each time.
+	 * as `[DONE]`. An event without an ID never counts as repeated.
 	 *
 	 * @returns whether the event shows that the run goes on: its ID was not seen before
 	 */

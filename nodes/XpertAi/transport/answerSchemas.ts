@@ -47,8 +47,8 @@ export const listAnswer = (resultsKey?: string): AnswerSchema<unknown[]> =>
 
 /**
  * Returns the status of a failure that a 2xx answer reports in its body: its `statusCode`, or the status of the answer
- * for `success: false`. Except in `anySuccessfulAnswer`, only for answers that do not match their schema, because a good record
- * may have such fields.
+ * for `success: false`. A valid record may have such fields, too. So call this function only for an answer that does
+ * not match its schema. `anySuccessfulAnswer` is the exception: it accepts any other answer.
  *
  * @returns undefined if the answer reports no failure
  */

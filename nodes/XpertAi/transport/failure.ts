@@ -41,7 +41,7 @@ export interface Failure {
 	missing?: 'record' | 'route';
 	/**
 	 * Whether the server has not answered any request yet. A 404 of a proxy or an unrelated server is no answer. Set only
-	 * in executions that a user started in the editor.
+	 * for documents, and only in executions that a user started in the editor.
 	 */
 	hasServerNeverAnswered?: boolean;
 	/** The header `x-request-id` of the answer. It identifies the request in the server's log. */

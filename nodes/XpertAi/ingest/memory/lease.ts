@@ -85,9 +85,11 @@ export class Lease {
 	}
 
 	/**
-	 * Takes the lease: writes the note `turn`, then the note `lease`. After that, this run gets the lease if no other run
-	 * holds it, and `turn` is still its own. If another run has written `turn`, waits for that run to write `lease`, and
-	 * tries again if no other run holds the lease then. This may last a minute, or longer if several runs compete.
+	 * Takes the lease. If another run holds it, first waits until that run renews or releases it, or counts as crashed.
+	 * If that run has renewed it, gives up. Otherwise writes the note `turn`, then the note `lease`. After that, this
+	 * run gets the lease if no other run holds it, and `turn` is still its own. If another run has written `turn`,
+	 * waits for that run to write `lease`, and tries again if no other run holds the lease then. This may last a
+	 * minute, or longer if several runs compete.
 	 *
 	 * @param others names of notes to read when this run holds the lease
 	 * @returns the notes in `others`; or the run that holds the lease; or `undefined` if the server does not return
@@ -170,9 +172,9 @@ export class Lease {
 
 	/**
 	 * Writes notes, and releases the lease with the same request. If the notes cannot be written, releases the lease without
-	 * them. Writes nothing if this run does not hold the lease, or if the execution was stopped.
+	 * them. If this run does not hold the lease, or if the execution was stopped, writes nothing and does not throw.
 	 *
-	 * @throws NotesFailed if the notes were not written, e.g. because another run has just taken the lease
+	 * @throws NotesFailed if the request failed, or another run has just taken the lease
 	 */
 	async writeAndRelease(notes: NoteToWrite[]): Promise<void> {
 		if (!this.isHeld || this.signal?.aborted) return;

@@ -75,7 +75,8 @@ const headerSchema = z.object({
 	 * In the root note: what the first run found on the server when it looked up its first documents. Kept until a run
 	 * has told the user.
 	 * `stored`: how many of these documents were stored before the source had a memory.
-	 * `twice`: number of these documents that are also found under their ID without a source name.
+	 * `twice`: how many of these documents have a processing status other than `none` under the ID that they would have
+	 * without a source name. Counted separately from `stored`.
 	 */
 	unsaid: z.object({ stored: counterSchema, twice: counterSchema }).optional(),
 	/** In a journal page: numbers of the pages that the server may not have stored. */

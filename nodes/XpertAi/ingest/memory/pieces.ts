@@ -113,8 +113,9 @@ export class Pieces {
 		this.isStale = true;
 		if (isRootLost) this.recordLoss();
 		else if (!names.summary.areAll) {
-			const staleCount = sumBy([...stalePieces], (piece) => root.pieces[piece] ?? 0);
-			this.recordLoss(staleCount - rebuiltCount);
+			// `root.pieces` holds the number of entries in each piece.
+			const entryCount = sumBy([...stalePieces], (piece) => root.pieces[piece] ?? 0);
+			this.recordLoss(entryCount - rebuiltCount);
 		}
 	}
 

@@ -30,7 +30,8 @@ type DisabledOrEnabled = 'disabled' | 'enabled';
  * Disables or enables documents, grouped by knowledgebase and source.
  *
  * @returns one item per document, in the order of the input items; an error item for each rejected input item, and for
- * each document whose request failed; no item for a document that was left because the execution was stopped
+ * each document whose request failed or was not sent after a failure; no item for a document that was left because the
+ * execution was stopped
  * @throws NodeApiError or NodeOperationError of the first failure, if "On Error" is "Stop Workflow" or the execution
  * was stopped
  */

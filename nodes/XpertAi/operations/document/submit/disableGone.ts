@@ -49,10 +49,11 @@ export async function disableGone(sourceRun: SourceRun): Promise<void> {
  * Tells what to do with the known documents that this run did not contain.
  *
  * @returns an object:
- * - `switchedByHand`: documents on the server that are left alone.
+ * - `switchedByHand`: documents on the server that a user seems to have switched (see `isOutAlready`). They are not
+ *   disabled.
  * - `toDisable`: the other documents on the server.
- * - `missing`: the documents that count for `maxGonePercent`: neither out already nor rebuilt. Some may not be on the
- *   server.
+ * - `missing`: the documents that count for `maxGonePercent`: all except those for which `isOutAlready` is true, and
+ *   those in `known.rebuilt`. Some may not be on the server.
  */
 function classifyGone(
 	unseen: string[],

@@ -50,8 +50,8 @@ export function documentsError(item: Item, failure: Failure, ids: NamedId[] = []
 /**
  * Whether a failure says nothing about the content of its document, so that other documents would fail, too.
  *
- * @param fileId the ID of the file that the document refers to. If set, the missing record may be this file; otherwise, it
- * is the knowledgebase, which all documents need.
+ * @param fileId the ID of the file that the document refers to. If the failure is about a missing record, this record
+ * may be the file. Without `fileId`, it is the knowledgebase, which all documents need.
  */
 export function affectsAll(failure: Failure, fileId?: string | null): boolean {
 	if (failure.missing === 'record' && !fileId) return true;

@@ -67,8 +67,8 @@ export function addEndHints(submission: Submission, sourceRuns: SourceRun[]): vo
 
 /**
  * Returns a hint if this node stores documents without versions behind a Find Changes node with the same source. That
- * node compares only versions, so it passes on each document in each run. For JSON and files of records, a version does
- * not help if the documents have other keys than the items there.
+ * node compares only versions, so it passes on each document in each run. Gives no hint for JSON and files of records:
+ * their documents may have other keys than the items of Find Changes, and then a version does not help.
  */
 function passesAgainHint({ first, settings }: Submission): string | undefined {
 	const mayHaveOtherKeys = ['json', 'records'].includes(String(givenFor(first.node, 'source')));

@@ -33,7 +33,8 @@ const findChangesSettingsSchema = z.object({
  * Runs Find Changes: passes on the items whose documents Submit would send. The setting "What Is Gone" decides whether
  * missing documents are disabled.
  *
- * @returns the items to pass on, and error items; in a dry run, the plan for each item
+ * @returns the items to pass on, and error items; in a dry run, the plans of all items and of the documents to
+ * disable, and error items
  * @throws NodeOperationError if a setting is not valid, or the node is a tool of an agent
  * @throws the error of the first failure, with On Error = Stop Workflow
  */

@@ -28,8 +28,8 @@ export const REPLACED_OF_ANOTHER_NODE =
 const nameAndKey = ({ record: { name }, key }: Document) => (name ? { name, key } : { key });
 
 /**
- * Records what becomes of the documents of a source: in the tally of the run, in the memory, and as content of the
- * source. Starts the processing of stored documents.
+ * Records what becomes of the documents of a source: in the tally of the run, in the memory, and in `SourceContents`.
+ * Starts the processing of stored documents.
  */
 export class FactRecorder {
 	/** What earlier runs of this source stored. Unset if this run uses no memory. */
@@ -104,7 +104,7 @@ export class FactRecorder {
 		const { memory, source, submission } = this;
 		// Documents of a source with shards may come from another shard. Without a key, a document has an ID of its own.
 		const sharesKey = !source.sourceName && !source.shard && document.key !== undefined;
-		// A server that has stored a record tells when it did so; only for a new one, also when it was created (`E3`).
+		// The server's answer (`E3`) has `updatedAt` for a stored record, and `createdAt` only for a new one.
 		const isReplaced = attempts === 1 && has(record, 'updatedAt') && !has(record, 'createdAt');
 		if (!isReplaced || !sharesKey || memory?.unsaid?.stored || memory?.failures.lost) return;
 		submission.addCountedHint(1, REPLACED_ON_SERVER);

@@ -20,7 +20,10 @@ const MAX_COMPARED = 100;
 const shareInWords = (missing: string[], { knownCountBefore }: SourceMemory) =>
 	`${missing.length} of ${counted(knownCountBefore, 'document')} are missing from this run`;
 
-/** Adds a hint about what a scheduled run would do with the missing documents, if it would do anything. */
+/**
+ * Adds hints about what a scheduled run would do with the missing documents, also if it would disable none because too
+ * many are missing. Adds none if no document is missing or to be disabled.
+ */
 export async function addScheduledRunHint(
 	sourceRun: SourceRun,
 	memory: SourceMemory,
@@ -32,7 +35,7 @@ export async function addScheduledRunHint(
 	const plan = isTooMany
 		? `disable none: more than ${settings.maxGonePercent} %`
 		: `disable ${missing.length > 0 ? 'them' : counted(toDisable.length, 'document')}`;
-	// Rebuilt documents do not count as missing. They are disabled all the same.
+	// `missing` leaves out the documents in `known.rebuilt`. They are disabled all the same.
 	const share = missing.length > 0 ? `${shareInWords(missing, memory)}. ` : '';
 	submission.addHint(`${share}A scheduled run would ${plan}.`);
 	if (isTooMany) submission.addHint(await tooManyAdvice(sourceRun, memory, missing));
@@ -85,7 +88,8 @@ const keyParameterOf = ({ node }: Item) =>
 
 /**
  * Looks for missing documents whose names came in this run under other keys. If that holds for most of them, the keys are
- * probably made otherwise than before, so each document is stored twice. Compares only names that occur once.
+ * probably made otherwise than before, so each document is stored twice. Compares only names that occur once. With
+ * Output = Summary, hardly any document of this run is compared, because `reports` does not keep them.
  *
  * @returns sentences with an example and the advice; undefined if it does not hold
  */
@@ -116,7 +120,10 @@ function keysByUniqueName(documents: DocumentNameAndKey[]): Map<string, string> 
 	return new Map(unique);
 }
 
-/** The Submit node behind Find Changes must keep the same source, so there only another Find Changes is meant. */
+/**
+ * Returns advice for the case that another node brings the missing documents. For Find Changes, this can only be
+ * another Find Changes, because the Submit node behind this node must keep the same source.
+ */
 function otherNodeAdvice({ first, isFindChanges }: Submission, what: string): string {
 	const label = first.labelOf(
 		isParameterFilled(first.node, 'options.shard') ? 'options.shard' : 'sourceName',

@@ -110,8 +110,9 @@ function getsAllFrom(context: IExecuteFunctions, name: string, parent: string): 
 }
 
 /**
- * Whether nodes have the same items of `parent`, or at most one of the nodes has items. If `parent` has several outputs,
- * only these are compared: nodes between may still leave items out.
+ * Whether nodes have the same items of `parent`, or at most one of the nodes has items. If `parent` has several
+ * outputs, this is true if at most one output has items. Nodes in between are not checked then, although they may drop
+ * items.
  */
 function haveSameItems(context: IExecuteFunctions, parent: string, names: string[]): boolean {
 	const counts = itemCounts(context, parent);

@@ -127,7 +127,8 @@ export class SourceReader {
 		if (!document) return false;
 		if (isHashed) document.comparisonHash = hashOf(document, found.version);
 		if (!document.readFile || (await this.addFileToHash(document))) group.push(document);
-		// A file is passed on at once, so that its upload starts while the next file is read.
+		// A file is passed on at once, so that its upload starts while the next file is read. The group is passed on even
+		// if `addFileToHash` could not read the file. It may then be empty, which does no harm.
 		return document.readFile !== undefined || group.length >= MAX_DOCUMENTS_IN_GROUP;
 	}
 

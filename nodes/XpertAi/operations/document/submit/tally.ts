@@ -40,7 +40,7 @@ export const newTally = () => ({
 	goneOutputs: [] as IDataObject[],
 	/** Errors about whole sources. */
 	sourceErrors: [] as ItemError[],
-	/** Hints for the user, without repetitions. A number above 0 is a number of documents, and begins the hint. */
+	/** Hints for the user, each once, with the number of documents to write before it. 0: no number is written. */
 	hints: new Map<string, number>(),
 	/** The names of the sources that a hint is about. */
 	hintSources: new Map<string, Set<string>>(),
@@ -255,17 +255,21 @@ function addRequestFailure(
 
 type FailedRequest = Extract<DocumentFact<DocumentReport>, { failure: Failure }>;
 
-/** Adds the processing state of a stored document to the tally. */
+/**
+ * Adds the processing state of a stored document to the tally.
+ *
+ * @param report unset if this run has stored the document, but no longer has its report (see `SubmitFact`)
+ */
 function addProcessed(
 	tally: Tally,
 	id: string,
-	end: LastProcessingState,
+	lastState: LastProcessingState,
 	report?: DocumentReport,
 ): void {
-	if (end.state === 'finish' && (!report || report.outcome === 'stored'))
+	if (lastState.state === 'finish' && (!report || report.outcome === 'stored'))
 		moveCount(tally, 'stored', 'found', report);
-	if (report && isOnServer(report.outcome)) report.lastProcessingState = end;
-	const reason = unfindableReason(end);
+	if (report && isOnServer(report.outcome)) report.lastProcessingState = lastState;
+	const reason = unfindableReason(lastState);
 	if (reason === undefined) return;
 	tally.processingFailed += 1;
 	addToFailed(tally, { ...pick(report, 'name', 'key'), id, outcome: 'stored', reason });

@@ -65,7 +65,8 @@ function searchReport({ id, data }: Part): FilterReport | undefined {
 	if (!data) return undefined;
 	const output = data.output ?? data.data;
 	const answer = typeof output === 'string' ? parseJsonText(output) : output;
-	// On a thread, the ID of a workflow's knowledge step is the name of a field, which ends with `_channel`.
+	// In the parts from `transcriptFromThread`, the ID of a workflow's knowledge step is the name of its field in
+	// `state.values`, which ends with `_channel`.
 	const isStep = data.type === 'knowledges' || id?.endsWith('_channel');
 	// Such a step may only list its passages, without `diagnostics`.
 	if (isStep && Array.isArray(answer)) return { status: 'unknown', hitCount: answer.length };

@@ -12,7 +12,7 @@ import { filterAdvice } from './filterReport';
 
 /**
  * The error of a run without an answer. It contains the reason, the next step, and the IDs of the run. After a rejected
- * token, also forgets the cached owner of the token, who may be out of date.
+ * token, also removes the owner of the token from the cache, because this entry may be out of date.
  *
  * @param adviceContext what the description of the error depends on; default: see `runAdvice`
  */

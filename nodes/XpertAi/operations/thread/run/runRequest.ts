@@ -270,6 +270,6 @@ export function conversationKeyOf(item: ItemReader): string {
 	return keyOf(item, 'conversationKey', { needsEveryPart: true, isShared: true, issueAddition });
 }
 
-/** The output of a tool shows only the message of an error, so this is no advice. */
+/** Added to the issue, and not given as advice, because the output of a tool shows only the message of an error. */
 const NO_CHAT_IN_TEST =
 	'. A tool that is tested alone has no chat: for the test, write {{ $json.sessionId || "test" }}';

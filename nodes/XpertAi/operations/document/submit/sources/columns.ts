@@ -53,7 +53,8 @@ const isPlain = (column: unknown) => typeof column !== 'object';
  *
  * @param excluded a document field that no column is mapped to, even with its exact name. It must have no `ALIASES`.
  * @returns `columns` as given; `fields` without blank texts and undefined values (a blank `folder` is kept);
- * `textColumn`: the name of the column with the text; `unused`: the names of the filled columns that match nothing
+ * `textColumn`: the name of the column with the text; `unused`: the names of the other filled columns, also of those with
+ * an alias whose field another column fills, or whose value does not fit the field
  */
 export function mapColumns(columns: IDataObject, excluded?: string) {
 	const isBlankText = (column: unknown) => typeof column === 'string' && column.trim() === '';

@@ -21,8 +21,8 @@ export interface InputDocument {
 	/** Number of metadata values that were left out, because a part of their expression is missing. */
 	missingMetadata?: number;
 	/**
-	 * The keys of "Metadata Rows" for this document: `filled` with a value, `empty` without one, `lacking` with an expression
-	 * that lacks a part.
+	 * The keys of "Metadata Rows" for this document: `empty` without a value, `lacking` with an expression that lacks a
+	 * part. `filled` has all keys of the metadata, also those from the setting Metadata.
 	 */
 	metadataRowKeys?: Record<'empty' | 'lacking' | 'filled', string[]>;
 	/** Reads the file (see `ReadyDocument.readFile`). The node uploads the file before it stores the document. */

@@ -59,7 +59,10 @@ export async function* jsonRecords(text: AsyncIterable<string>): AsyncGenerator<
 const FILE_TOO_LONG =
 	'is larger than 32 MB, and its lines are no JSON objects. Write it as JSON lines: one object a line';
 
-/** Yields the lines that are not blank, in groups. Cuts a line that is too long, and ends after this line. */
+/**
+ * Yields the lines that are not blank, in groups. When a line gets longer than `MAX_VALUE_LENGTH`, reads no more text:
+ * yields what was read of this line, and ends.
+ */
 async function* nonBlankLines(chunks: AsyncIterable<string>): AsyncGenerator<Line[]> {
 	const lines: Line[] = [];
 	let line: Line = { number: 1, text: '' };
