@@ -290,9 +290,10 @@ describe('when no document that came was known', () => {
 		expect(found()).toBe('abcd');
 	});
 
-	it.each([
+	it.each<[string, INodeParameters, string, [string, string]]>([
 		['are still made otherwise', OTHER_KEYS, 'a.md', ['a', 'new/a']],
 		['are corrected', {}, 'a.md', ['new/a', 'a']],
+		['are corrected, with a summary as output', { output: 'summary' }, 'a.md', ['new/a', 'a']],
 	])(
 		'the next run says the same while keys %s, and advises no more than one run',
 		async (_, parameters, name, [old, now]) => {

@@ -66,7 +66,7 @@ export class DocumentNames {
 
 	/**
 	 * Returns the names of documents, by ID. Leaves out documents whose names are not known. If the name notes cannot be
-	 * fetched, returns no names.
+	 * fetched, returns only names that are not written yet.
 	 *
 	 * @param ids IDs in lower case
 	 */
@@ -74,13 +74,23 @@ export class DocumentNames {
 		const idByHash = new Map([...ids].map((id) => [shortHash(id), id]));
 		const names = new Map<string, DocumentNameAndKey>();
 		if (idByHash.size === 0) return names;
-		const notes = await orFailure(async () => await this.read(range(this.summary.notes)));
-		if ('failure' in notes) return names;
-		for (const [key, name, idHash] of notes.flat()) {
+		for (const [key, name, idHash] of await this.readAll()) {
 			const id = idByHash.get(idHash ?? shortHash(this.idFrom(key ?? '')));
 			if (id !== undefined) names.set(id, { ...(name && { name }), ...(key && { key }) });
 		}
 		return names;
+	}
+
+	/**
+	 * Returns all documents that have a key and one of these names, by ID. If the name notes cannot be fetched, returns
+	 * only documents whose names are not written yet.
+	 */
+	async withName(wanted: ReadonlySet<string>): Promise<Map<string, DocumentNameAndKey>> {
+		const found = new Map<string, DocumentNameAndKey>();
+		for (const [key, name] of await this.readAll())
+			if (key !== null && name !== null && wanted.has(name))
+				found.set(this.idFrom(key), { name, key });
+		return found;
 	}
 
 	/**
@@ -107,6 +117,13 @@ export class DocumentNames {
 			if (block.every((names) => names.length === 0)) return all;
 			all.push(...block);
 		}
+	}
+
+	/** Reads all names: those in the notes, if they can be fetched, and those that are not written yet. */
+	private async readAll(): Promise<NamedDocument[]> {
+		const notes = await orFailure(async () => await this.read(range(this.summary.notes)));
+		const added = JSON.parse(`[${this.added}]`) as NamedDocument[];
+		return 'failure' in notes ? added : [...notes.flat(), ...added];
 	}
 
 	private idFrom(key: string): string {

@@ -88,32 +88,34 @@ const keyParameterOf = ({ node }: Item) =>
 
 /**
  * Looks for missing documents whose names came in this run under other keys. If that holds for most of them, the keys are
- * probably made otherwise than before, so each document is stored twice. Compares only names that occur once. With
- * Output = Summary, hardly any document of this run is compared, because `reports` does not keep them.
+ * probably made otherwise than before, so each document is stored twice. Compares only names that occur once.
  *
  * @returns sentences with an example and the advice; undefined if it does not hold
  */
 async function otherKeysText(
 	first: Item,
-	{ reports }: SourceContents,
+	{ reports, seen }: SourceContents,
 	{ names }: SourceMemory,
 	missing: string[],
 ): Promise<string | undefined> {
 	const compared = missing.slice(0, MAX_COMPARED);
-	const known = [...(await names.of(compared)).values()];
-	const [keysBefore, keysNow] = [known, [...reports.values()]].map(keysByUniqueName);
-	const both = [...(keysBefore ?? [])].filter(([name]) => keysNow?.has(name));
+	const keysBefore = keysByUniqueName(await names.of(compared));
+	// With Output = Summary, `reports` lacks most documents of this run.
+	const sameNames = await names.withName(new Set(keysBefore.keys()));
+	const came = [...sameNames].filter(([id]) => seen.has(id));
+	const keysNow = keysByUniqueName(new Map([...came, ...reports]));
+	const both = [...keysBefore].filter(([name]) => keysNow.has(name));
 	const [[name, before] = []] = both;
 	if (name === undefined || both.length * 2 <= compared.length) return undefined;
-	return `${shownValue(name)} is missing under the key ${shownValue(before)}, and came under ${shownValue(keysNow?.get(name))}. Where keys are made otherwise than in an earlier run, documents are stored twice: correct "${first.labelOf(keyParameterOf(first))}" if it is wrong now.`;
+	return `${shownValue(name)} is missing under the key ${shownValue(before)}, and came under ${shownValue(keysNow.get(name))}. Where keys are made otherwise than in an earlier run, documents are stored twice: correct "${first.labelOf(keyParameterOf(first))}" if it is wrong now.`;
 }
 
 /**
  * Returns the keys of documents by name. Leaves out names that several documents have, and documents without a key. In the
  * memory, each document with a key has a name.
  */
-function keysByUniqueName(documents: DocumentNameAndKey[]): Map<string, string> {
-	const groups = Object.entries(groupBy(documents, 'name'));
+function keysByUniqueName(documents: Map<string, DocumentNameAndKey>): Map<string, string> {
+	const groups = Object.entries(groupBy([...documents.values()], 'name'));
 	const unique = groups.flatMap(([name, [one, ...others]]) =>
 		one?.key === undefined || others.length > 0 ? [] : [[name, one.key] as const],
 	);

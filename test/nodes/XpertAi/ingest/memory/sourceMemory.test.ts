@@ -127,6 +127,18 @@ describe('a source that was stored', () => {
 		expect([await names.of([]), server.asked]).toEqual([new Map(), []]);
 	});
 
+	it('finds documents by their names, also those whose names are not written yet', async () => {
+		const server = new Knowledgebase();
+		await night(server, [A, B]);
+		const { names } = await night(server, [A, B, C], 'copy #1', false);
+		expect(await names.withName(new Set(['b', 'c', 'd']))).toEqual(
+			new Map([
+				[B, { name: 'b', key: 'b' }],
+				[C, { name: 'c', key: 'c' }],
+			]),
+		);
+	});
+
 	it('keeps a rejected document that was stored before, and forgets a new one', async () => {
 		const server = new Knowledgebase();
 		await night(server, [A]);
