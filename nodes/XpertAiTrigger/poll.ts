@@ -3,7 +3,7 @@ import type { IDataObject, INodeExecutionData, IPollFunctions } from 'n8n-workfl
 
 import { operationError } from '../XpertAi/execution/apiError';
 import { PAGE_SIZE } from '../XpertAi/execution/paging';
-import { Reader } from '../XpertAi/execution/reader';
+import { ParameterReader } from '../XpertAi/execution/parameterReader';
 import { systemClock } from '../XpertAi/transport/clock';
 import { connectionOf } from '../XpertAi/transport/request';
 import { readChanges, type Reading } from './readChanges';
@@ -26,8 +26,14 @@ import { changesFetcher, type ConversationChange } from './conversationChanges';
  * @throws NodeOperationError that names the invalid parameter
  */
 export function readTriggerSettings(context: IPollFunctions): TriggerSettings {
-	const resolve: Reader['resolve'] = (name, initial) => context.getNodeParameter(name, initial);
-	const reader = new Reader(context.getNode(), triggerFields, resolve, 'No poll was made.');
+	const resolve: ParameterReader['resolve'] = (name, initial) =>
+		context.getNodeParameter(name, initial);
+	const reader = new ParameterReader(
+		context.getNode(),
+		triggerFields,
+		resolve,
+		'No poll was made.',
+	);
 	return reader.settings(triggerSettingsSchema);
 }
 

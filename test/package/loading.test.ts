@@ -29,7 +29,7 @@ describe('a process of n8n that only shows the nodes', () => {
 	});
 
 	it.each([
-		'XpertAi/execution/reader.js',
+		'XpertAi/execution/parameterReader.js',
 		'XpertAi/execution/runOperation.js',
 		'XpertAi/ingest/storing.js',
 		'XpertAi/operations/document/submit/sourceRun.js',

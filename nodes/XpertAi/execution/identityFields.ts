@@ -13,12 +13,12 @@ import {
 	templateParserOf,
 } from './expressions';
 import { LOST_DIGITS_ADVICE, LOST_DIGITS_ISSUE } from './fieldSchemas';
-import { givenFor, isBlank, isParameterFilled } from './givenValues';
-import type { Reader } from './reader';
+import { isBlank, isParameterFilled, unresolvedValue } from './givenValues';
+import type { ParameterReader } from './parameterReader';
 import { throwMissingPart } from './missingExpressionPart';
 
-/** An item whose expressions are evaluated at its `place`. */
-export type ItemReader = Reader & { place: ExpressionScope };
+/** An item whose expressions are evaluated in its `expressionScope`. */
+export type ItemReader = ParameterReader & { expressionScope: ExpressionScope };
 
 /**
  * Reads an identity field. A Fixed field gives text. An expression gives its value, without conversion, or a `MissingPart`
@@ -108,7 +108,7 @@ export const keyIfGiven = (
  * @throws NodeOperationError if the key is invalid
  */
 export function checkedKey(
-	item: Reader,
+	item: ParameterReader,
 	value: unknown,
 	field: string,
 	{ isShared }: KeyOptions = {},

@@ -23,11 +23,11 @@ import { idFromInput } from './fieldSchemas';
 import { isIdField } from './fieldBuilders';
 import { fieldLabel } from './issueText';
 import { resolveParameter } from './parameters';
-import { Reader } from './reader';
+import { ParameterReader } from './parameterReader';
 import { redactIds, runDetailsIn } from './runDetails';
 
 /** An input item. Reads the parameters of the operation, sends requests, and creates outputs and errors. */
-export class Item extends Reader {
+export class Item extends ParameterReader {
 	/** Returns a progress message for n8n's log. Long operations set this function. */
 	progress?: (minutes: number) => string;
 	/** Where the expressions of this item are evaluated. */
@@ -45,7 +45,8 @@ export class Item extends Reader {
 	) {
 		const node = context.getNode();
 		const place: ExpressionScope = { context, index, node };
-		const resolve: Reader['resolve'] = (name, initial) => resolveParameter(place, name, initial);
+		const resolve: ParameterReader['resolve'] = (name, initial) =>
+			resolveParameter(place, name, initial);
 		const suffix = context.getInputData().length > 1 ? ` [item ${index}]` : '';
 		super(node, fields, resolve, 'Nothing was sent for this item.', index, suffix);
 		this.place = place;

@@ -9,7 +9,7 @@ import {
 	emptyValueName,
 	isBlank,
 } from './givenValues';
-import type { Reader } from './reader';
+import type { ParameterReader } from './parameterReader';
 import { shownValue } from './issueText';
 
 const missingPartErrors = new WeakSet<object>();
@@ -27,8 +27,8 @@ export const isMissingPartError = (error: unknown): boolean =>
  * message says in addition if the part is blank
  */
 export function throwMissingPart(
-	item: Reader,
-	field: string,
+	item: ParameterReader,
+	label: string,
 	missing: MissingPart,
 	{ howToCorrect = EMPTY_EXPRESSION_ADVICE, issueAddition = '' } = {},
 ): never {

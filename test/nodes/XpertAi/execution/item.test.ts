@@ -2,7 +2,7 @@ import { type INodeProperties, NodeApiError, NodeOperationError } from 'n8n-work
 import { apiError } from 'nodes/XpertAi/execution/apiError';
 import { panelGroupField, idField, optionsField } from 'nodes/XpertAi/execution/fieldBuilders';
 import { checkedKey, keyIfGiven, keyOf } from 'nodes/XpertAi/execution/identityFields';
-import { textIfGiven } from 'nodes/XpertAi/execution/reader';
+import { textIfGiven } from 'nodes/XpertAi/execution/parameterReader';
 import { newKnowledgebase } from 'nodes/XpertAi/payloads/knowledgebase';
 import { z } from 'zod';
 

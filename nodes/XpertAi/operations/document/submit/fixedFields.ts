@@ -2,15 +2,15 @@ import { isExpression } from 'n8n-workflow';
 
 import { partsOf } from '../../../payloads/template';
 import { templateParserOf } from '../../../execution/expressions';
-import { givenFor, isParameterFilled } from '../../../execution/givenValues';
-import type { Reader } from '../../../execution/reader';
+import { isParameterFilled, unresolvedValue } from '../../../execution/givenValues';
+import type { ParameterReader } from '../../../execution/parameterReader';
 
 /**
  * Throws an error if all documents have the same version. Then no document would ever count as changed.
  *
  * @param count the number of documents
  */
-export function throwIfFixedVersion(item: Reader, name: string, count: number): void {
+export function throwIfFixedVersion(item: ParameterReader, name: string, count: number): void {
 	if (count > 1 && hasConstantValue(item, name))
 		item.throwFieldIssue(name, FIXED_VERSION_ISSUE, undefined, FIXED_VERSION_ADVICE);
 }
@@ -20,7 +20,7 @@ export function throwIfFixedVersion(item: Reader, name: string, count: number): 
  *
  * @param count the number of documents of the source
  */
-export function throwIfFixedKey(item: Reader, count: number): void {
+export function throwIfFixedKey(item: ParameterReader, count: number): void {
 	if (count > 1 && hasConstantValue(item, DOCUMENT_KEY))
 		item.throwFieldIssue(DOCUMENT_KEY, FIXED_KEY_ISSUE, undefined, FIXED_KEY_ADVICE);
 }
@@ -30,8 +30,8 @@ export function throwIfFixedKey(item: Reader, count: number): void {
  *
  * @throws NodeOperationError if the text is an expression in a Fixed field
  */
-function hasConstantValue(item: Reader, name: string): boolean {
-	const given = givenFor(item.node, name);
+function hasConstantValue(item: ParameterReader, name: string): boolean {
+	const given = unresolvedValue(item.node, name);
 	if (!isParameterFilled(item.node, name)) return false;
 	if (isExpression(given) && partsOf(templateParserOf(item.node)(given)).length > 0) return false;
 	item.throwIfExpressionInFixed(name);

@@ -7,7 +7,7 @@ import { findPath } from '../../../execution/jsonParts';
 import { shownValue } from '../../../execution/issueText';
 import type { Item } from '../../../execution/item';
 import type { OutputFormat } from '../../../execution/outputs';
-import type { Reader } from '../../../execution/reader';
+import type { ParameterReader } from '../../../execution/parameterReader';
 import { timeoutSecondsSchema } from '../../../execution/runOperation';
 import { finite, positiveInteger } from '../../../payloads/zodHelpers';
 import { MINUTE_MS } from '../../../transport/clock';
@@ -93,7 +93,7 @@ export interface SubmitSettings
  * @throws NodeOperationError if a setting is not valid. The message names the setting and the requirement.
  */
 export function readSubmitSettings(item: Item) {
-	const resolve: Reader['resolve'] = (name, initial) =>
+	const resolve: ParameterReader['resolve'] = (name, initial) =>
 		item.hasParameter(name) ? item.resolve(name, initial) : initial;
 	const { mode, options, tuning } = item
 		.withFields(submitFields, resolve)

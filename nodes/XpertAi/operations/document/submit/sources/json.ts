@@ -5,7 +5,7 @@ import { checkedKey } from '../../../../execution/identityFields';
 import { asVersion, VERSION_FIELD_PARAMETER } from '../documentVersion';
 import { fieldLabel, type FieldNaming, shownValue } from '../../../../execution/issueText';
 import type { Item } from '../../../../execution/item';
-import { textIfGiven } from '../../../../execution/reader';
+import { textIfGiven } from '../../../../execution/parameterReader';
 import { isJsonObject } from '../../../../payloads/json';
 import { type DocumentRecord, documentSchemaFor } from '../../../../payloads/document';
 import type { InputDocument } from './inputDocument';

@@ -5,7 +5,7 @@ import { type BinaryField, chosenBinaryField } from '../../../../execution/binar
 import { textChunks } from './fileText';
 import { shownValue } from '../../../../execution/issueText';
 import type { Item } from '../../../../execution/item';
-import { textIfGiven } from '../../../../execution/reader';
+import { textIfGiven } from '../../../../execution/parameterReader';
 import { type FileRecord, jsonRecords } from './jsonRecords';
 import type { DocumentRecord } from '../../../../payloads/document';
 import { hasLoneSurrogate, LONE_SURROGATE_ISSUE } from '../../../../payloads/loneSurrogates';

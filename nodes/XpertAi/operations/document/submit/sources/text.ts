@@ -3,7 +3,7 @@ import { attempt, isEmpty, isNil } from 'lodash';
 import { isNothing, isParameterFilled } from '../../../../execution/givenValues';
 import { identityText } from '../../../../execution/identityFields';
 import type { Item } from '../../../../execution/item';
-import { textIfGiven } from '../../../../execution/reader';
+import { textIfGiven } from '../../../../execution/parameterReader';
 import { mapColumns } from './columns';
 import { readDocumentSettings } from './documentSettings';
 import { documentFromText } from './fileDocument';

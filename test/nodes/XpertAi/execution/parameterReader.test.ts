@@ -11,7 +11,7 @@ import {
 	textField,
 } from 'nodes/XpertAi/execution/fieldBuilders';
 import type { FieldNaming } from 'nodes/XpertAi/execution/issueText';
-import { Reader } from 'nodes/XpertAi/execution/reader';
+import { ParameterReader } from 'nodes/XpertAi/execution/parameterReader';
 import { submitFields } from 'nodes/XpertAi/operations/document/submit/fields';
 import { DOCUMENT_FIELD_NAMING } from 'nodes/XpertAi/operations/document/submit/sources/columns';
 import { finite } from 'nodes/XpertAi/payloads/zodHelpers';
@@ -145,7 +145,7 @@ describe('the message for a field', () => {
 });
 
 describe('the message for a JSON body', () => {
-	const naming = { parameter: 'JSON Body' };
+	const naming = { parameterLabel: 'JSON Body' };
 	const documents = z.array(documentSchema);
 
 	it.each([
@@ -242,14 +242,19 @@ it.each([
 	const resolve = () => {
 		throw new Error(thrown);
 	};
-	const read = new Reader(node, submitFields, resolve, 'Nothing was sent.');
+	const read = new ParameterReader(node, submitFields, resolve, 'Nothing was sent.');
 	expect(() => read.parameter('text')).toThrow(message);
 });
 
 /** What is said of a text that stands in a field as Fixed. */
 const saidOf = (text: unknown, name = 'text') => {
 	const parameters = { [name]: text } as INodeParameters;
-	const read = new Reader({ ...node, parameters }, submitFields, () => 'a', 'Nothing was sent.');
+	const read = new ParameterReader(
+		{ ...node, parameters },
+		submitFields,
+		() => 'a',
+		'Nothing was sent.',
+	);
 	const error: unknown = attempt(() => read.parameter(name));
 	return isError(error) ? error.message.replace(/ is Fixed .*/, '') : undefined;
 };
@@ -620,19 +625,19 @@ describe('a setting of two items', () => {
 	const settings = [optionsField([minutes, textField('title', 'Title')]), name];
 
 	/** How often n8n is asked, where each item reads the setting in these ways, and what they get. */
-	function readings(parameters: INodeParameters, ways: Array<(item: Reader) => unknown>) {
+	function readings(parameters: INodeParameters, ways: Array<(item: ParameterReader) => unknown>) {
 		const own = { ...node, parameters };
 		let asked = 0;
 		const items = [0, 1].map(
-			(index) => new Reader(own, settings, () => (asked += 1), 'Nothing was sent.', index),
+			(index) => new ParameterReader(own, settings, () => (asked += 1), 'Nothing was sent.', index),
 		);
 		return { values: items.map((one) => ways.map((way) => way(one))), asked };
 	}
 
-	const ofOptions = (one: Reader) => one.setting('options.minutes', finite);
-	const named = (one: Reader) => one.text('name');
+	const ofOptions = (one: ParameterReader) => one.setting('options.minutes', finite);
+	const named = (one: ParameterReader) => one.text('name');
 
-	it.each<[string, INodeParameters, (item: Reader) => unknown, number]>([
+	it.each<[string, INodeParameters, (item: ParameterReader) => unknown, number]>([
 		['once, with a value', { options: { minutes: 3 } }, ofOptions, 1],
 		['once, where it is not given', {}, ofOptions, 1],
 		['for each, with an expression', { options: { minutes: '={{ 1 }}' } }, ofOptions, 2],
@@ -668,7 +673,8 @@ describe('a setting of two items', () => {
 
 	it('is refused for each item that reads it', () => {
 		const strict = finite.max(0);
-		const refused = (one: Reader) => thrownBy(() => one.setting('options.minutes', strict)).message;
+		const refused = (one: ParameterReader) =>
+			thrownBy(() => one.setting('options.minutes', strict)).message;
 		expect(readings({}, [refused]).values.flat()).toEqual([
 			'"Minutes" in "Options" must be at most 0, but is 1',
 			'"Minutes" in "Options" must be at most 0, but is 2',

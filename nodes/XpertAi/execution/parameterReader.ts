@@ -24,11 +24,11 @@ import { type FieldValues, valueIfAbsent } from './fieldBuilders';
 import {
 	EMPTY_EXPRESSION_ADVICE,
 	emptyExpressionIssue,
-	givenFor,
 	isBlank,
 	isNothing,
 	isParameterFilled,
 	locatorValue,
+	unresolvedValue,
 } from './givenValues';
 import { findPath, isTextWithLoneSurrogate, isUnsendable, stringified, valueAt } from './jsonParts';
 import { isExpressionInFixed } from './expressionInFixed';
@@ -37,7 +37,7 @@ import { fieldLabel, type FieldNaming, fieldsAlong, issueText, shownValue } from
 /** Why the node rejects a value from the user. */
 interface InputIssue {
 	/** The parameter as the user sees it, e.g. `"Top K" in "Recall"`. */
-	field: string;
+	label: string;
 	/** Why the value is rejected, e.g. `must be a whole number`. */
 	issue: string;
 	/** The rejected value, if the message should show it. */
@@ -57,7 +57,7 @@ cachedSettingsOf.cache = new WeakMap();
  * Reads and checks node parameters, for one input item or for one poll of the trigger. Methods throw a
  * NodeOperationError if a value is invalid.
  */
-export class Reader {
+export class ParameterReader {
 	/**
 	 * @param fields the parameters, with their display names and defaults
 	 * @param resolveInN8n reads a parameter from n8n; returns `initial` if the parameter is not set
@@ -75,8 +75,15 @@ export class Reader {
 	) {}
 
 	/** Creates a reader of other fields, for the same item. */
-	withFields(fields: INodeProperties[], resolveInN8n: Reader['resolve']): Reader {
-		return new Reader(this.node, fields, resolveInN8n, this.unsent, this.index, this.suffix);
+	withFields(fields: INodeProperties[], resolveInN8n: ParameterReader['resolve']): ParameterReader {
+		return new ParameterReader(
+			this.node,
+			fields,
+			resolveInN8n,
+			this.unsent,
+			this.index,
+			this.suffix,
+		);
 	}
 
 	/**
@@ -93,16 +100,16 @@ export class Reader {
 	}
 
 	/** Throws an error about a rejected value. */
-	throwIssue({ field, issue, value, advice = GENERAL_ADVICE }: InputIssue): never {
+	throwIssue({ label, issue, value, advice = GENERAL_ADVICE }: InputIssue): never {
 		const found = value === undefined ? '' : `, but is ${shownValue(value)}`;
 		throw this.operationError(
-			`${field} ${issue}${found}${this.suffix}`,
+			`${label} ${issue}${found}${this.suffix}`,
 			`${this.unsent} ${advice}`,
 		);
 	}
 
 	throwFieldIssue(name: string, issue: string, value?: unknown, advice?: string): never {
-		return this.throwIssue({ field: `"${this.labelOf(name)}"`, issue, value, advice });
+		return this.throwIssue({ label: `"${this.labelOf(name)}"`, issue, value, advice });
 	}
 
 	/** The advice about a missing value. Undefined here; `Item` overrides it for an input item without data. */
@@ -121,7 +128,7 @@ export class Reader {
 	 * @param result the result of the expression. The caller has checked that it is empty or blank.
 	 */
 	throwEmptyIfExpression(name: string, result: unknown): void {
-		if (!isExpression(givenFor(this.node, name))) return;
+		if (!isExpression(unresolvedValue(this.node, name))) return;
 		const advice = isNothing(result)
 			? (this.emptyItemAdvice ?? `${this.fieldsInWords}${EMPTY_EXPRESSION_ADVICE}`)
 			: BLANK_ADVICE;
@@ -149,13 +156,13 @@ export class Reader {
 
 	/** Throws an error if a Fixed parameter contains an expression. n8n does not resolve it. */
 	throwIfExpressionInFixed(name: string): void {
-		const fixed = findPath(givenFor(this.node, name), isExpressionInFixed);
+		const fixed = findPath(unresolvedValue(this.node, name), isExpressionInFixed);
 		if (!fixed) return;
 		// A resource mapper stores its columns under the key `value`. The n8n panel does not show this key.
 		const path = [...name.split('.'), ...fixed].filter((part) => part !== 'value');
 		this.throwIssue({
-			field: fieldLabel(path, { fields: this.fields }),
-			...EXPRESSION_IN_FIXED_ISSUE,
+			label: fieldLabel(path, { fields: this.fields }),
+			...EXPRESSION_IN_FIXED_TEXTS,
 		});
 	}
 
@@ -172,7 +179,7 @@ export class Reader {
 		if (cachedSchema === schema && cachedInitial === initial) return cached as Value;
 		const field = this.fieldOf(name);
 		const start = initial ?? (field && valueIfAbsent(field, name.includes('.')));
-		const whole = this.typed(name, this.parameter(name, start), schema, start);
+		const whole = this.convertAndCheck(name, this.parameter(name, start), schema, start);
 		if (!findPath([this.node.parameters[name.replace(/\..*/, '')], start], isExpression))
 			constants.set(name, [schema, initial, whole]);
 		return whole;
@@ -185,7 +192,7 @@ export class Reader {
 	 * @param raw the value that was read
 	 * @param start the value to use if `raw` is empty. Unlike in `setting`, the default of the field is not used.
 	 */
-	typed<Value>(
+	convertAndCheck<Value>(
 		name: string,
 		raw: unknown,
 		schema: Schema<Value>,
@@ -193,16 +200,16 @@ export class Reader {
 	): Value {
 		const field = this.fieldOf(name);
 		const given = isNothing(raw) ? start : raw;
-		const fieldNames =
+		const fieldNaming =
 			field?.type === 'json'
 				? { parameter: field.displayName }
 				: { fields: this.fields, within: name.split('.') };
 		// The schema of the field converts the value. After that, `schema` checks it, with the default values.
-		const value = field ? this.check(fieldSchema(field), given, fieldNames) : given;
+		const value = field ? this.check(fieldSchema(field), given, fieldNaming) : given;
 		const inside = (field?.type === 'collection' && field.options) as INodeProperties[] | false;
 		const initials =
 			inside && Object.fromEntries(inside.map((one) => [one.name, valueIfAbsent(one, true)]));
-		return this.check(schema, initials ? defaults({}, value, initials) : value, fieldNames);
+		return this.check(schema, initials ? defaults({}, value, initials) : value, fieldNaming);
 	}
 
 	/**
@@ -229,7 +236,7 @@ export class Reader {
 
 	/** Converts a value that was read for a parameter to text, as `text` does. */
 	asText(name: string, raw: unknown): string {
-		return this.typed(name, raw, textSchema, '');
+		return this.convertAndCheck(name, raw, textSchema, '');
 	}
 
 	/** Reads a parameter as text. Throws if the text is empty. */
@@ -244,28 +251,28 @@ export class Reader {
 	}
 
 	/** Checks a value with a schema. Throws an error about the first issue. */
-	check<Value>(schema: Schema<Value>, value: unknown, fieldNames: FieldNaming = {}): Value {
+	check<Value>(schema: Schema<Value>, value: unknown, fieldNaming: FieldNaming = {}): Value {
 		const result = schema.safeParse(value);
 		if (result.success) return result.data;
 		const [zodIssue] = result.error.issues as [ZodIssue];
 		return this.throwIssue({
-			field: fieldLabel(zodIssue.path, fieldNames),
+			label: fieldLabel(zodIssue.path, fieldNaming),
 			issue: issueText(zodIssue),
 			// For a list as text, `zodIssue.path` does not lead to the rejected part, but `params` has this part.
 			value: get(zodIssue, 'params.value') ?? valueAt(value, zodIssue.path),
-			advice: adviceForIssue(zodIssue, fieldNames),
+			advice: adviceForIssue(zodIssue, fieldNaming),
 		});
 	}
 
 	/** Converts a value to JSON text. Throws if JSON cannot represent a part of the value, e.g. Infinity. */
-	jsonText(value: unknown, fieldNames: FieldNaming = {}): string {
+	jsonText(value: unknown, fieldNaming: FieldNaming = {}): string {
 		const text = stringified(value);
 		// `JSON.stringify` fails if the value is nested too deeply or its text is too long.
 		if (text === undefined) {
 			// The field that has no JSON text even on its own, if there is one.
 			const key = findKey(Object(value), (part) => part !== undefined && !stringified(part));
 			return this.throwIssue({
-				field: fieldLabel(compact([key]), fieldNames),
+				label: fieldLabel(compact([key]), fieldNaming),
 				issue: TOO_DEEP_ISSUE,
 			});
 		}
@@ -273,12 +280,12 @@ export class Reader {
 		const path = /\\ud|null/.test(text) ? findPath(value, isUnsendable) : undefined;
 		if (!path) return text;
 		const part = valueAt(value, path);
-		const field = fieldLabel(path, fieldNames);
+		const label = fieldLabel(path, fieldNaming);
 		if (typeof part === 'number')
-			return this.throwIssue({ field, issue: 'must be a number', value: part });
+			return this.throwIssue({ label, issue: 'must be a number', value: part });
 		// If the part is an object, the lone surrogate is in one of its keys.
 		const place = isTextWithLoneSurrogate(part) ? '' : 'has a field whose name ';
-		return this.throwIssue({ field, issue: `${place}${LONE_SURROGATE_ISSUE}` });
+		return this.throwIssue({ label, issue: `${place}${LONE_SURROGATE_ISSUE}` });
 	}
 
 	/** Returns the display name of a parameter such as `options.timeout`. */
@@ -322,7 +329,7 @@ const BLANK_ADVICE = 'Leave such items out before, with a Filter node, or correc
 
 const TOO_DEEP_ISSUE = 'is nested too deeply or too long to be sent';
 
-const EXPRESSION_IN_FIXED_ISSUE = {
+const EXPRESSION_IN_FIXED_TEXTS = {
 	issue: 'is Fixed and holds an expression: switch it to Expression',
 	advice: 'Fixed and Expression stand above the field.',
 };
@@ -334,7 +341,7 @@ const ID_ADVICE = 'Paste the ID, or the address of its own page: a name is no ID
  *
  * @throws NodeOperationError if the result of an expression is empty
  */
-export function textIfGiven(item: Reader, name: string): string | undefined {
+export function textIfGiven(item: ParameterReader, name: string): string | undefined {
 	if (!isParameterFilled(item.node, name)) return undefined;
 	const text = item.text(name);
 	if (text.trim() === '') item.throwEmptyIfExpression(name, text);
