@@ -27,7 +27,7 @@ import { createNamespace } from './operations/store/createNamespace';
 import { searchItems } from './operations/store/searchItems';
 import { copy as copyThread } from './operations/thread/copy';
 import { get as getThread } from './operations/thread/get';
-import { runOperations } from './operations/thread/runOperations';
+import { threadRunOperations } from './operations/thread/threadRunOperations';
 
 /** The resource that is selected in a new node. */
 export const DEFAULT_RESOURCE = 'thread';
@@ -38,7 +38,7 @@ export const DEFAULT_RESOURCE = 'thread';
  */
 export const catalogue: Resource[] = buildResources({
 	document: [submit, findChanges, disable, enable, getStatus, startProcessing],
-	thread: [...runOperations, getThread, copyThread],
+	thread: [...threadRunOperations, getThread, copyThread],
 	conversation: [
 		createConversation,
 		getConversation,

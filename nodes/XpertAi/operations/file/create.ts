@@ -2,7 +2,7 @@ import { panelGroupField } from '../../execution/fieldBuilders';
 import { declare } from '../../execution/operation';
 import { fileParts } from '../../payloads/requestSchemas';
 import { UPLOAD_PATH } from '../../transport/multipart';
-import { targetField, UPLOAD_TIMEOUT_SECONDS } from '../shared/upload';
+import { targetField, UPLOAD_TIMEOUT_SECONDS } from '../shared/uploadSettings';
 
 export const create = declare({
 	value: 'create',

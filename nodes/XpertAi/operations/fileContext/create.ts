@@ -7,7 +7,7 @@ import {
 	splitList,
 	textField,
 } from '../../execution/fieldBuilders';
-import { targetField, UPLOAD_TIMEOUT_SECONDS } from '../shared/upload';
+import { targetField, UPLOAD_TIMEOUT_SECONDS } from '../shared/uploadSettings';
 
 const parts = [
 	idField('xpertId', 'Assistant ID', 'ID of the assistant the file is for'),

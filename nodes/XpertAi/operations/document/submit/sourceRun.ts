@@ -5,7 +5,7 @@ import { Processing } from '../../../ingest/processing';
 import { Storer } from '../../../ingest/storing';
 import { uploadFiles } from '../../../ingest/uploads';
 import type { Failure } from '../../../transport/failure';
-import { UPLOAD_TIMEOUT_SECONDS } from '../../shared/upload';
+import { UPLOAD_TIMEOUT_SECONDS } from '../../shared/uploadSettings';
 import { documentsError } from './documentErrors';
 import type { DocumentReport } from './documentReport';
 import { memoryPlaceOf, type SourceSettings } from '../sourceIdentity';
