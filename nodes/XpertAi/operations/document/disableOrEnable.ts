@@ -2,7 +2,7 @@ import { choiceField, optionsField, textField, timeoutOption } from '../../execu
 import type { CodedOperation } from '../../execution/operation';
 import { knowledgebaseLocator } from '../../pickers/locators';
 import { documentIdsField } from './processingOperations';
-import { sourceName } from './submit/fields';
+import { sourceNameField } from './submit/fields';
 
 const documentsBy = choiceField('documentsBy', 'Documents By', 'How the documents are identified', {
 	key: { name: 'Key', description: 'Their Document Key in the node that submits them' },
@@ -27,7 +27,7 @@ const disableOrEnable = (
 		documentsBy,
 		{ ...documentKeyField, displayOptions: { show: { documentsBy: ['key'] } } },
 		{ ...documentIdsField, displayOptions: { show: { documentsBy: ['id'] } } },
-		{ ...sourceName, description: sourceNameDescription },
+		{ ...sourceNameField, description: sourceNameDescription },
 		optionsField([timeoutOption()]),
 	],
 	// Imported on demand: a process that only displays the node does not need this code.

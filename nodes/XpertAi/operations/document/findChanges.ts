@@ -8,7 +8,13 @@ import {
 } from '../../execution/fieldBuilders';
 import type { CodedOperation } from '../../execution/operation';
 import { knowledgebaseLocator } from '../../pickers/locators';
-import { disableInManualRuns, dryRun, maxGonePercent, shard, sourceName } from './submit/fields';
+import {
+	disableInManualRunsField,
+	dryRunField,
+	maxGonePercentField,
+	shardField,
+	sourceNameField,
+} from './submit/fields';
 
 export const findChanges: CodedOperation = {
 	value: 'findChanges',
@@ -22,7 +28,7 @@ export const findChanges: CodedOperation = {
 	fields: [
 		knowledgebaseLocator,
 		{
-			...sourceName,
+			...sourceNameField,
 			description:
 				'What these items come from, in one name. The node that submits them needs the same.',
 			required: true,
@@ -58,12 +64,12 @@ export const findChanges: CodedOperation = {
 			},
 		),
 		optionsField([
-			dryRun,
+			dryRunField,
 			addedSwitch('resendAll', 'Pass All', 'Whether to pass on all items, even unchanged ones'),
-			shard,
+			shardField,
 			...displayedIf({ show: { '/whatIsGone': ['disable'] } }, [
-				maxGonePercent,
-				disableInManualRuns,
+				maxGonePercentField,
+				disableInManualRunsField,
 			]),
 		]),
 	],

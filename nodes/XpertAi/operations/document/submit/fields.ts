@@ -20,14 +20,14 @@ import { knowledgebaseLocator } from '../../../pickers/locators';
 import { parserFields } from '../../shared/parserFields';
 import { typedRowsField } from '../../shared/typedRows';
 
-export const documentName = textField(
+export const documentNameField = textField(
 	'name',
 	'Name',
 	'What answers call it; a text gets an extension. Left empty: the name or title in the item, the file name or the address.',
 	{ placeholder: 'e.g. Return policy' },
 );
 
-const documentKey = textField(
+const documentKeyParameter = textField(
 	'documentKey',
 	'Document Key',
 	"The same key replaces the earlier document. Empty: a file's path, an address, a text's name, a record's own ID.",
@@ -50,7 +50,7 @@ const keyFieldParameter = textField(
 const VERSION_DESCRIPTION =
 	'that changes with the document. Compared instead of the content; the server does not get it.';
 
-const documentVersion = textField(
+const documentVersionParameter = textField(
 	'documentVersion',
 	'Document Version',
 	`A text ${VERSION_DESCRIPTION}`,
@@ -92,16 +92,26 @@ const folderFromDirectory = addedSwitch(
 	"Whether the file's directory is the folder, below the one in Folder if that is filled in",
 );
 
-const text = textField('text', 'Text', 'Plain, Markdown or HTML. It is uploaded as a file.', {
-	typeOptions: { rows: 4 },
-	required: true,
-	placeholder: 'e.g. Devices can be returned within 30 days.',
-});
+const textParameter = textField(
+	'text',
+	'Text',
+	'Plain, Markdown or HTML. It is uploaded as a file.',
+	{
+		typeOptions: { rows: 4 },
+		required: true,
+		placeholder: 'e.g. Devices can be returned within 30 days.',
+	},
+);
 
-const url = textField('url', 'Address', 'Where the server fetches it, without any token of yours', {
-	required: true,
-	placeholder: 'e.g. https://example.com/manual.pdf',
-});
+const addressParameter = textField(
+	'url',
+	'Address',
+	'Where the server fetches it, without any token of yours',
+	{
+		required: true,
+		placeholder: 'e.g. https://example.com/manual.pdf',
+	},
+);
 
 const documentFieldsParameter: INodeProperties = {
 	displayName: 'Document Fields',
@@ -135,7 +145,7 @@ const jsonBody = jsonField(
 	{ typeOptions: { rows: 8 }, default: exampleDocuments, required: true },
 );
 
-const textInRecord = textField(
+const textFieldParameter = textField(
 	'textField',
 	'Text Field',
 	'Field of each record with its text. Without it, only records with the address of a file can be found.',
@@ -192,7 +202,7 @@ export const documentSettingsField = groupField(
 		options: inPanelOrder([
 			...shownFor(CHOICES_WITHOUT_RECORDS, recordSettings, '/source'),
 			...shownFor(['files'], [folderFromDirectory], '/source'),
-			...shownFor([...CHOICES_WITHOUT_RECORDS, 'fields'], [documentVersion], '/source'),
+			...shownFor([...CHOICES_WITHOUT_RECORDS, 'fields'], [documentVersionParameter], '/source'),
 			...shownFor(['json', 'records'], [versionFieldParameter], '/source'),
 		]),
 	},
@@ -201,7 +211,7 @@ export const documentSettingsField = groupField(
 /** The end of the sentence "Send its text …" in error messages. */
 export const HOW_TO_SEND_A_TEXT = `with "Documents From" set to ${DOCUMENTS_FROM.text.name}, or its file with ${DOCUMENTS_FROM.files.name}`;
 
-const mode = choiceField(
+const modeField = choiceField(
 	'mode',
 	'When Run Again',
 	'What is sent, and what becomes of deleted documents. Notes on it are kept in disabled documents of the knowledgebase.',
@@ -228,31 +238,31 @@ const mode = choiceField(
 	{ default: 'all' },
 );
 
-export const sourceName = textField(
+export const sourceNameField = textField(
 	'sourceName',
 	'Source Name',
 	'What these items come from. Two sources need two names, or one replaces documents of the other that have the same key.',
 	{ placeholder: 'e.g. handbook' },
 );
 
-export const shard = textField('shard', 'Shard', 'Which part of the source this run brings', {
+export const shardField = textField('shard', 'Shard', 'Which part of the source this run brings', {
 	placeholder: 'e.g. 7 of 20',
 });
 
-export const dryRun = addedSwitch(
+export const dryRunField = addedSwitch(
 	'dryRun',
 	'Only Show What Would Happen',
 	'Whether to send nothing, and only say in the output field "plan" what the next run would do',
 );
 
-export const maxGonePercent = numberField(
+export const maxGonePercentField = numberField(
 	'maxGonePercent',
 	'Stop If More Than (%) Are Gone',
 	'The run then fails and disables none; 20 if not added. Fewer than 10 documents, if less than half, are always allowed.',
 	{ typeOptions: { minValue: 0, maxValue: 100 }, default: 20 },
 );
 
-export const disableInManualRuns = addedSwitch(
+export const disableInManualRunsField = addedSwitch(
 	'disableInManualRuns',
 	'Disable in Manual Runs',
 	'Whether a run started by hand disables what is gone, too. Otherwise it says what a scheduled run would do.',
@@ -266,14 +276,17 @@ const submitOptions = optionsField([
 	...displayedIf(IF_REMEMBERED, [
 		addedSwitch('resendAll', 'Resend All', 'Whether to send unchanged documents again as well'),
 	]),
-	shard,
-	...displayedIf({ show: { '/mode': ['mirror'] } }, [maxGonePercent, disableInManualRuns]),
+	shardField,
+	...displayedIf({ show: { '/mode': ['mirror'] } }, [
+		maxGonePercentField,
+		disableInManualRunsField,
+	]),
 	choiceField('afterStoring', 'After Storing', 'Assistants find a document when it is processed', {
 		wait: { name: 'Process and Wait', description: 'Wait until assistants find the documents' },
 		process: { name: 'Start Processing', description: 'Go on while the server reads them' },
 		nothing: { name: 'Nothing', description: 'Assistants do not find them until processed' },
 	}),
-	dryRun,
+	dryRunField,
 	choiceField('output', 'Output', 'What the node gives to the next one', {
 		documents: { name: 'One Item per Document', description: 'In input order' },
 		summary: { name: 'Summary', description: 'One item with counts, for very many documents' },
@@ -323,18 +336,18 @@ const submitTuning = tuningField('Tuning and Repair', [
 export const submitFields: INodeProperties[] = [
 	knowledgebaseLocator,
 	documentsFromField,
-	...shownFor(['text'], [text]),
+	...shownFor(['text'], [textParameter]),
 	...shownFor(['files'], [binaryNameField('the file')]),
-	...shownFor(['addresses'], [url]),
+	...shownFor(['addresses'], [addressParameter]),
 	...shownFor(['fields'], [documentFieldsParameter]),
 	...shownFor(['json'], [jsonBody]),
-	...shownFor(['records'], [binaryNameField('the file of documents'), textInRecord]),
-	...shownFor(CHOICES_WITHOUT_RECORDS, [documentName]),
-	...shownFor([...CHOICES_WITHOUT_RECORDS, 'fields'], [documentKey]),
+	...shownFor(['records'], [binaryNameField('the file of documents'), textFieldParameter]),
+	...shownFor(CHOICES_WITHOUT_RECORDS, [documentNameField]),
+	...shownFor([...CHOICES_WITHOUT_RECORDS, 'fields'], [documentKeyParameter]),
 	...shownFor(['json', 'records'], [keyFieldParameter]),
-	mode,
-	sourceName,
-	...shownFor(CHOICES_WITH_RECORDS, simplifyFields),
+	modeField,
+	sourceNameField,
+	...shownFor(CHOICES_WITH_RECORDS, outputFormatFields),
 	documentSettingsField,
 	submitOptions,
 	submitTuning,

@@ -12,7 +12,7 @@ import {
 import { assistantLocator, threadLocator, threadOfRunLocator } from '../../../pickers/locators';
 import { runOptionsField, runTuningField } from './optionFields';
 
-const runCollections = [runOptionsField, runTuningField];
+const runCollectionFields = [runOptionsField, runTuningField];
 
 /** The choices of "Conversation". */
 const threadSourceChoices = {
@@ -61,7 +61,7 @@ const threadSourceFields = [
 	),
 ];
 
-const conversationKey = textField(
+const conversationKeyField = textField(
 	'conversationKey',
 	'Conversation Key',
 	'Whose memory to use, in every execution: a mail thread or address, or a chat session. The default is that of the chat.',
@@ -84,7 +84,7 @@ const messageTextField = textField('message', 'Message', 'What to say to the ass
 });
 
 /** The message field in tools. The comment in `default` tells n8n that the model writes the message. */
-const messageFromModel = {
+const messageFromModelField = {
 	...messageTextField,
 	default:
 		"={{ /*n8n-auto-generated-fromAI-override*/ $fromAI('Message', `What to say to the assistant`, 'string') }}",
@@ -114,14 +114,14 @@ export const messageFields = [
 		'The assistant that answers. As a tool, say in "Tool Description" what it knows.',
 	),
 	messageTextField,
-	messageFromModel,
+	messageFromModelField,
 ];
 
 /** The parameters for a message and its conversation. */
 const messageAndConversationFields: INodeProperties[] = [
 	...messageFields,
 	...threadSourceFields,
-	...displayedIf({ show: { threadSource: ['key'] } }, [conversationKey]),
+	...displayedIf({ show: { threadSource: ['key'] } }, [conversationKeyField]),
 	...displayedIf({ show: { threadSource: ['existing'] } }, [
 		threadLocator('The thread to run, such as the threadId that Conversation: Create gives'),
 	]),
@@ -156,17 +156,17 @@ export const retryRunFields: INodeProperties[] = [
 	...runCollections,
 ];
 
-const runId = idField('runId', 'Run ID', 'The run, by the runId that Thread: Start Run gave', {
+const runIdField = idField('runId', 'Run ID', 'The run, by the runId that Thread: Start Run gave', {
 	default: '={{ $json.runId }}',
 	required: true,
 });
 
-export const cancelFields: INodeProperties[] = [threadOfRunLocator, runId, runTuningField];
+export const cancelFields: INodeProperties[] = [threadOfRunLocator, runIdField, runTuningField];
 
 /** The parameters of Thread: Get Run and of Thread: Wait for Run. */
 export const runByIdFields: INodeProperties[] = [
 	threadOfRunLocator,
-	runId,
-	...simplifyFields,
-	...runCollections,
+	runIdField,
+	...outputFormatFields,
+	...runCollectionFields,
 ];

@@ -71,14 +71,14 @@ const deadlineField = numberField(
 	{ typeOptions: { minValue: 0.01 }, default: 15 },
 );
 
-const concurrency = numberField(
+const concurrencyField = numberField(
 	'concurrency',
 	'Runs at Once',
 	'How many threads run side by side. Runs on the same thread always go one after another.',
 	{ typeOptions: { minValue: 1, maxValue: 50, numberPrecision: 0 }, default: 5 },
 );
 
-const whenBusy = choiceField(
+const whenBusyField = choiceField(
 	'whenBusy',
 	'When the Thread Is Busy',
 	'What to do when another run is active on the thread',
@@ -94,21 +94,21 @@ const whenBusy = choiceField(
 	{ default: 'wait' },
 );
 
-const cancelSilent = numberField(
+const cancelSilentField = numberField(
 	'cancelSilentMinutes',
 	'Cancel If Silent For (Minutes)',
 	'Cancels a run that blocks the thread after this time without an event; 0 turns this off',
 	{ typeOptions: { minValue: 0 } },
 );
 
-const inOneRequest = addedSwitch(
+const inOneRequestField = addedSwitch(
 	'inOneRequest',
 	'Wait in One Request',
 	'Whether to wait in the request that starts the run, as servers without run IDs need',
 );
 
 /** Hidden if "Wait in One Request" is set. The node cannot cancel a run that it starts in this way. */
-const whenGivenUp = choiceField(
+const whenGivenUpField = choiceField(
 	'whenGivenUp',
 	'When the Wait Ends Early',
 	'What to do with the run on the server when the deadline comes, or the execution is stopped',
@@ -131,7 +131,7 @@ export const attachmentsField = textField(
 	},
 );
 
-const title = textField(
+const conversationTitleField = textField(
 	'title',
 	'Title',
 	'Title of a new conversation; the start of the message without it',
@@ -181,16 +181,19 @@ export const runOptionsField: INodeProperties = optionsField([
 	...shownForOperations(ANSWERING_OPERATIONS, answerOptions),
 	...shownForOperations(ASK_AND_WAIT_OPERATIONS, deliveryOptions),
 	...shownForOperations(DEADLINE_OPERATIONS, [deadlineField]),
-	...shownForOperations([...ASK_AND_WAIT_OPERATIONS, 'waitForRun'], [whenGivenUp]),
+	...shownForOperations([...ASK_AND_WAIT_OPERATIONS, 'waitForRun'], [whenGivenUpField]),
 	...shownForOperations(SENDING_OPERATIONS, [additionalFieldsJsonField]),
-	...shownForOperations(['run', 'start'], [attachmentsField, filterValuesField, title]),
+	...shownForOperations(
+		['run', 'start'],
+		[attachmentsField, filterValuesField, conversationTitleField],
+	),
 	...shownForOperations(['decide'], [changedArgumentsField]),
 ]);
 
 /** The collection of settings that few users need, for all operations on runs. */
 export const runTuningField: INodeProperties = tuningField('Tuning', [
-	concurrency,
-	...shownForOperations(ASK_AND_WAIT_OPERATIONS, [inOneRequest]),
-	...shownForOperations(SENDING_OPERATIONS, [cancelSilent, whenBusy]),
+	concurrencyField,
+	...shownForOperations(ASK_AND_WAIT_OPERATIONS, [inOneRequestField]),
+	...shownForOperations(SENDING_OPERATIONS, [cancelSilentField, whenBusyField]),
 	...shownForOperations(['getRun', 'cancelRun'], [timeoutOption()]),
 ]);

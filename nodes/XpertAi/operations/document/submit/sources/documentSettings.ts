@@ -11,7 +11,7 @@ import { isJsonObject } from '../../../../payloads/json';
 import { documentSchemaFor } from '../../../../payloads/document';
 import { parserFields } from '../../../shared/parserFields';
 import { valuesOfRows } from '../../../shared/typedRows';
-import { documentName, documentSettingsField } from '../fields';
+import { documentNameField, documentSettingsField } from '../fields';
 
 /** One array for all items, because `groupSchema` caches one schema per array object. */
 const SETTINGS_FIELDS = [documentSettingsField];
@@ -20,7 +20,7 @@ const PARSER_SETTINGS = parserFields.map(({ name }) => name);
 
 /** How error messages name "Name" and the fields in "Document Settings". */
 export const RECORD_FIELD_NAMING = {
-	fields: [documentName, documentSettingsField],
+	fields: [documentNameField, documentSettingsField],
 	fieldByPath: Object.fromEntries(
 		(documentSettingsField.options ?? []).map(({ name }) => [
 			PARSER_SETTINGS.includes(name) ? `parserConfig.${name}` : name,
