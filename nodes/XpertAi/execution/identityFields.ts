@@ -116,8 +116,8 @@ export function checkedKey(
 	const key = canonicalKey(String(value));
 	const textIssue = isShared ? conversationKeyIssue(key) : keyIssue(key);
 	if (hasLostDigits(value))
-		return item.throwIssue({ field, issue: LOST_DIGITS_ISSUE, advice: LOST_DIGITS_ADVICE });
-	return textIssue === undefined ? key : item.throwIssue({ field, issue: textIssue });
+		return item.throwIssue({ label, issue: LOST_DIGITS_ISSUE, advice: LOST_DIGITS_ADVICE });
+	return textIssue === undefined ? key : item.throwIssue({ label, issue: textIssue });
 }
 
 /* Optional fields that select records */

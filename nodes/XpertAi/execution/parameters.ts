@@ -14,7 +14,7 @@ const FIELDS_READ_ALONE = ['documentSettings.documentVersion', 'options.shard'];
  * Identity fields that are read with their collection. If a part of the expression is missing, the value is a
  * `MissingPart`.
  */
-const FIELDS_IN_COLLECTIONS: Record<string, IdentityOptions> = {
+const COLLECTION_IDENTITY_FIELDS: Record<string, IdentityOptions> = {
 	'documentFields.value.fileUrl': {},
 	'documentFields.value.folder': {},
 	'documentFields.value.id': {},
@@ -34,7 +34,7 @@ constantCheckOf.cache = new WeakMap();
  * read. In a collection, evaluates each identity field part by part.
  *
  * @param initial the value if the parameter is not set. It may hold expressions.
- * @returns the value. A field of `FIELDS_IN_COLLECTIONS` is a `MissingPart` if a part of its expression is missing.
+ * @returns the value. A field of `COLLECTION_IDENTITY_FIELDS` is a `MissingPart` if a part of its expression is missing.
  * Fields of `FIELDS_READ_ALONE` are left out of a collection that contains an expression.
  */
 export function resolveParameter(
@@ -79,7 +79,7 @@ function resolveValue(read: ParameterRead, given: unknown, path: string, field: 
 	}
 	if (!isExpression(given)) return given;
 	const { place } = read;
-	const identityOptions = isInside ? FIELDS_IN_COLLECTIONS[field] : undefined;
+	const identityOptions = isInside ? COLLECTION_IDENTITY_FIELDS[field] : undefined;
 	return identityOptions
 		? expressionValueByParts(place, given, path, field, identityOptions)
 		: expressionValue(place, given, path, field);

@@ -29,8 +29,9 @@ export function mergeAdditionalFields<Body>(
 	const fieldNames = { ...panel, additionalJson };
 	const reservedPaths = reserved.map((path) => path.split('.'));
 	const rejected = reservedPaths.find((path) => setsPath(additionalJson, path));
-	if (rejected) item.throwIssue({ field: fieldLabel(rejected, fieldNames), issue: RESERVED_ISSUE });
-	return { value: item.check(schema, deepMerged(value, additionalJson), fieldNames), fieldNames };
+	if (rejected)
+		item.throwIssue({ label: fieldLabel(rejected, fieldNaming), issue: RESERVED_ISSUE });
+	return { value: item.check(schema, deepMerged(value, additionalJson), fieldNaming), fieldNaming };
 }
 
 const RESERVED_ISSUE = 'is what the node sets itself: leave it out';

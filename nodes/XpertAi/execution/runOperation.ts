@@ -11,7 +11,7 @@ import { z } from 'zod';
 import { isJsonObject } from '../payloads/json';
 import { positiveInteger } from '../payloads/zodHelpers';
 import type { AnswerSchema } from '../transport/answerSchemas';
-import { buildPath, IDS_PER_ADDRESS } from '../transport/api';
+import { buildPath, MAX_IDS_PER_URL } from '../transport/api';
 import { loggingProgress } from '../transport/clock';
 import { multipartBody, type UploadFile } from '../transport/multipart';
 import { connectionsOf } from '../transport/request';
@@ -188,7 +188,7 @@ export const timeoutSecondsSchema = z.number().positive().min(0.001).max(MAX_TIM
 function pathValuesOf(item: Item, { path: template }: DeclaredOperation) {
 	let paths: Array<Record<string, string>> = [{}];
 	for (const [, name = '', list] of template.matchAll(/\{(\w+)(\*?)\}/g)) {
-		const groups = list ? chunk(item.ids(name), IDS_PER_ADDRESS) : [[item.filledText(name)]];
+		const groups = list ? chunk(item.ids(name), MAX_IDS_PER_URL) : [[item.filledText(name)]];
 		paths = paths.flatMap((values) =>
 			groups.map((group) => ({ ...values, [name]: group.join(',') })),
 		);

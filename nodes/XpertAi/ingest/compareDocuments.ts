@@ -1,4 +1,4 @@
-import { IDS_PER_ADDRESS } from '../transport/api';
+import { MAX_IDS_PER_URL } from '../transport/api';
 import type { Failure } from '../transport/failure';
 import type { DocumentGroups, ReadyDocument } from './readyDocuments';
 import type { SourceMemory } from './memory';
@@ -77,7 +77,7 @@ class Comparing<Report> {
 	/** Whether `compareHeldBack` must be called before a document is compared. */
 	mustCompareHeldBack({ id }: ReadyDocument<Report>): boolean {
 		const { held, heldBackBytes } = this;
-		if (held.size >= IDS_PER_ADDRESS || heldBackBytes >= MAX_HELD_BYTES) return true;
+		if (held.size >= MAX_IDS_PER_URL || heldBackBytes >= MAX_HELD_BYTES) return true;
 		// Documents with the same ID are compared one after the other, because a comparison changes the memory.
 		return held.has(id.toLowerCase());
 	}
@@ -178,7 +178,7 @@ export async function* planDocuments<Report>(
 			const { document, standing } = compared;
 			if (standing === 'unchanged') yield { document, plan: standing };
 			else held.push(compared);
-			if (held.length >= IDS_PER_ADDRESS) yield* planHeld();
+			if (held.length >= MAX_IDS_PER_URL) yield* planHeld();
 		}
 	if (held.length > 0) yield* planHeld();
 }

@@ -1,6 +1,6 @@
 import { chunk, clamp } from 'lodash';
 
-import { IDS_PER_ADDRESS } from '../transport/api';
+import { MAX_IDS_PER_URL } from '../transport/api';
 import { FIRST_PAUSE_MS, longerPause, MINUTE_MS } from '../transport/clock';
 import type { Failure } from '../transport/failure';
 import type { ProcessingFact } from './facts';
@@ -226,7 +226,7 @@ export class Processing {
 	 * @returns the failure of a poll, if any
 	 */
 	private async poll(pollsAll = false): Promise<Failure | undefined> {
-		for (const ids of chunk([...this.toPoll], IDS_PER_ADDRESS)) {
+		for (const ids of chunk([...this.toPoll], MAX_IDS_PER_URL)) {
 			const { statuses, failure } = await fetchStatuses(ids, this.routes);
 			if (failure || this.routes.signal?.aborted) return failure;
 			for (const id of ids) this.recordStatus(id, statuses.get(id.toLowerCase()));
@@ -247,7 +247,7 @@ export class Processing {
 		if (end.state === 'running') this.restarted.delete(id);
 		const isStillPolled = end.state === 'running' && this.waitMs !== undefined;
 		if (isStillPolled) return this.recordProgress(id, status);
-		const processMsg = status ? NOT_STARTED : UNKNOWN_DOCUMENT;
+		const processMsg = status ? NOT_BEGUN_MESSAGE : UNKNOWN_DOCUMENT;
 		this.reportEnd(id, end.state === 'none' ? { ...end, processMsg } : end);
 		this.lastProgressAt = this.routes.clock.now();
 	}
@@ -288,7 +288,7 @@ export class Processing {
 const NEVER_POLLED = '';
 
 const UNKNOWN_DOCUMENT = 'the server does not know it in this knowledgebase';
-const NOT_STARTED = 'the server did not begin, though it was asked to twice';
+const NOT_BEGUN_MESSAGE = 'the server did not begin, though it was asked to twice';
 
 /**
  * Number of documents in one request to start processing. If many documents wait, `Processing` sends larger requests.

@@ -1,7 +1,7 @@
 import { chunk, compact, uniq } from 'lodash';
 import { z } from 'zod';
 
-import { IDS_PER_ADDRESS } from '../transport/api';
+import { MAX_IDS_PER_URL } from '../transport/api';
 import type { Failure } from '../transport/failure';
 import { failureMessage } from '../transport/failureText';
 import { sanitize } from '../transport/sanitize';
@@ -89,7 +89,7 @@ export async function fetchStatuses(
 ): Promise<FetchedStatuses> {
 	const statuses: FetchedStatuses['statuses'] = new Map();
 	const required = compact([requiredId]);
-	for (const part of chunk(ids, IDS_PER_ADDRESS)) {
+	for (const part of chunk(ids, MAX_IDS_PER_URL)) {
 		if (routes.signal?.aborted) break;
 		const path = routes.statusPath(uniq([...part, ...required]));
 		const outcome = await routes.send({

@@ -2,7 +2,7 @@ import { isDate, isEmpty, isObject } from 'lodash';
 import { DateTime } from 'luxon';
 
 import { type CodePart, partsOf, type Template } from './template';
-import { EVERY_MISSING_WORD } from './missingValues';
+import { EVERY_MISSING_VALUE_WORD } from './missingValues';
 
 /**
  * Options for values that identify something (keys, source names, versions, folders, addresses, filter values), and for
@@ -138,7 +138,7 @@ function writesMissingWord(
 	evaluate: (expression: string) => unknown,
 ): boolean {
 	if (isPath || typeof value !== 'string') return false;
-	const words = value.match(EVERY_MISSING_WORD);
+	const words = value.match(EVERY_MISSING_VALUE_WORD);
 	if (!words) return false;
 	// A path can give a list, e.g. in `$json.tags.join()`. Then each entry counts.
 	const data = reads.flatMap((path) => evaluate(`{{ ${path} }}`));

@@ -4,11 +4,11 @@ const MISSING_VALUES = new Set(['undefined', 'null', 'NaN', 'Invalid Date', 'Inv
 const OBJECT_AS_TEXT = /\[object [A-Z]\w*\]/;
 
 /** Matches `undefined`, `null` or `NaN` as a separate word. Does not match the name `john.null@example.com`. */
-const SEPARATE_MISSING_WORD =
+const SEPARATE_MISSING_VALUE_WORD =
 	/(?<![\p{L}\p{N}])undefined(?![\p{L}\p{N}])|(?<![\p{L}\p{N}.])(?:null|NaN)(?![\p{L}\p{N}.])/u;
 
 /** Matches every text for a missing value. Except for `[object …]`, no letter or digit may be directly beside it. */
-export const EVERY_MISSING_WORD =
+export const EVERY_MISSING_VALUE_WORD =
 	/\[object [A-Z]\w*\]|(?<![\p{L}\p{N}])(?:undefined|null|NaN|Invalid Date(?:Time)?)(?![\p{L}\p{N}])/gu;
 
 /**
@@ -22,7 +22,7 @@ export const missingValueOfWholeText = (text: string): string | undefined =>
 
 /** Like `missingValueOfWholeText`, but also finds `undefined`, `null` and `NaN` in a longer text such as `chat-undefined`. */
 export const missingValueWordIn = (text: string): string | undefined =>
-	missingValueOfWholeText(text) ?? SEPARATE_MISSING_WORD.exec(text)?.[0];
+	missingValueOrObjectText(text) ?? SEPARATE_MISSING_VALUE_WORD.exec(text)?.[0];
 
 /** Returns the issue of a value with a text that `missingValueOfWholeText` or `missingValueWordIn` found. */
 export const missingValueIssue = (text: string) =>

@@ -120,7 +120,7 @@ export const runBodies = {
 		{
 			action: z.literal('send'),
 			message: openObject({
-				/** All keys except those in `MESSAGE_KEYS` are values for the assistant's filters. */
+				/** All keys except those in `NON_FILTER_KEYS` are values for the assistant's filters. */
 				input: openObject({ input: z.string().min(1), files: z.array(attachedFile).optional() }),
 			}),
 			state: freeForm.optional(),

@@ -1,5 +1,5 @@
 /** Matches the parameters of a shared access signature. */
-const AZURE_PARAMETERS =
+const AZURE_PARAMETER_PATTERN =
 	/^(s[eiprstv]|sig|spr|sip|srt|sdd|ses|sk[estv]|skoid|sktid|s[au]oid|scid)$/;
 
 /**
@@ -22,57 +22,58 @@ const olderSchemePattern = (keyId: string, token = '') =>
  * - `needed`: the query parameters that identify the scheme
  * - `added`: matches the name of each query parameter that the scheme adds
  */
-export const SIGNATURE_SCHEMES: Array<{ service: string; needed: string[]; added: RegExp }> = [
-	{ service: 'Amazon S3', needed: ['x-amz-signature', 'x-amz-date'], added: /^x-amz-/ },
-	{
-		service: 'Amazon S3',
-		needed: ['signature', 'expires', 'awsaccesskeyid'],
-		added: olderSchemePattern('awsaccesskeyid', 'x-amz-security-token'),
-	},
-	{
-		service: 'CloudFront',
-		needed: ['policy', 'signature', 'key-pair-id'],
-		added: /^(policy|signature|key-pair-id)$/,
-	},
-	{
-		service: 'CloudFront',
-		needed: ['signature', 'expires', 'key-pair-id'],
-		added: olderSchemePattern('key-pair-id'),
-	},
-	{ service: 'Google', needed: ['x-goog-signature', 'x-goog-date'], added: /^x-goog-/ },
-	{
-		service: 'Google',
-		needed: ['signature', 'expires', 'googleaccessid'],
-		added: olderSchemePattern('googleaccessid'),
-	},
-	{ service: 'Azure', needed: ['sv', 'sig'], added: AZURE_PARAMETERS },
-	{
-		service: 'Alibaba',
-		needed: ['x-oss-signature', 'x-oss-expires'],
-		added: signatureParameterPattern('x-oss'),
-	},
-	{
-		service: 'Alibaba',
-		needed: ['signature', 'expires', 'ossaccesskeyid'],
-		added: olderSchemePattern('ossaccesskeyid', 'security-token'),
-	},
-	{
-		service: 'Tencent',
-		needed: ['q-sign-algorithm', 'q-signature'],
-		added:
-			/^(q-(ak|header-list|key-time|sign-algorithm|sign-time|signature|url-param-list)|x-cos-security-token)$/,
-	},
-	{
-		service: 'Huawei',
-		needed: ['signature', 'expires', 'accesskeyid'],
-		added: olderSchemePattern('accesskeyid', 'x-obs-security-token'),
-	},
-	{
-		service: 'Volcengine',
-		needed: ['x-tos-signature', 'x-tos-expires'],
-		added: signatureParameterPattern('x-tos'),
-	},
-];
+export const SIGNATURE_SCHEMES: Array<{ service: string; needed: string[]; addedPattern: RegExp }> =
+	[
+		{ service: 'Amazon S3', needed: ['x-amz-signature', 'x-amz-date'], addedPattern: /^x-amz-/ },
+		{
+			service: 'Amazon S3',
+			needed: ['signature', 'expires', 'awsaccesskeyid'],
+			addedPattern: olderSchemePattern('awsaccesskeyid', 'x-amz-security-token'),
+		},
+		{
+			service: 'CloudFront',
+			needed: ['policy', 'signature', 'key-pair-id'],
+			addedPattern: /^(policy|signature|key-pair-id)$/,
+		},
+		{
+			service: 'CloudFront',
+			needed: ['signature', 'expires', 'key-pair-id'],
+			addedPattern: olderSchemePattern('key-pair-id'),
+		},
+		{ service: 'Google', needed: ['x-goog-signature', 'x-goog-date'], addedPattern: /^x-goog-/ },
+		{
+			service: 'Google',
+			needed: ['signature', 'expires', 'googleaccessid'],
+			addedPattern: olderSchemePattern('googleaccessid'),
+		},
+		{ service: 'Azure', needed: ['sv', 'sig'], addedPattern: AZURE_PARAMETER_PATTERN },
+		{
+			service: 'Alibaba',
+			needed: ['x-oss-signature', 'x-oss-expires'],
+			addedPattern: signatureParameterPattern('x-oss'),
+		},
+		{
+			service: 'Alibaba',
+			needed: ['signature', 'expires', 'ossaccesskeyid'],
+			addedPattern: olderSchemePattern('ossaccesskeyid', 'security-token'),
+		},
+		{
+			service: 'Tencent',
+			needed: ['q-sign-algorithm', 'q-signature'],
+			addedPattern:
+				/^(q-(ak|header-list|key-time|sign-algorithm|sign-time|signature|url-param-list)|x-cos-security-token)$/,
+		},
+		{
+			service: 'Huawei',
+			needed: ['signature', 'expires', 'accesskeyid'],
+			addedPattern: olderSchemePattern('accesskeyid', 'x-obs-security-token'),
+		},
+		{
+			service: 'Volcengine',
+			needed: ['x-tos-signature', 'x-tos-expires'],
+			addedPattern: signatureParameterPattern('x-tos'),
+		},
+	];
 
 /**
  * Removes a signature of a known scheme from a URL, because the signature changes over time. Returns any other URL

@@ -42,7 +42,7 @@ export type Template =
 	| { kind: 'sum' | 'literal' | 'joined'; pieces: Template[] };
 
 /** Longer code is not parsed, to limit the time. It stays one part. */
-const MAX_PARSED = 10_000;
+const MAX_PARSED_LENGTH = 10_000;
 
 /**
  * Splits an n8n expression into fixed text and parts, as n8n does. Also splits sums and template literals in braces.
@@ -107,7 +107,7 @@ const textBeforeBraces = (source: string): Fixed => ({
 
 /** Splits the code in braces. Code that is too long, or that `tokenize` cannot read, stays one part. */
 function parseCode(source: string): Template {
-	const tokens = source.length > MAX_PARSED ? undefined : tokenize(source)?.tokens;
+	const tokens = source.length > MAX_PARSED_LENGTH ? undefined : tokenize(source)?.tokens;
 	if (tokens?.length) return parseTokens(source, tokens);
 	return { kind: 'part', code: source.trim(), isPath: false, reads: [] };
 }

@@ -8,7 +8,7 @@ import type {
 } from 'n8n-workflow';
 
 import { callOrThrow, operationError } from '../execution/apiError';
-import { collectPages, PAGE_SIZE } from '../execution/paging';
+import { collectResults, PAGE_SIZE } from '../execution/paging';
 import { isJsonObject } from '../payloads/json';
 import { listAnswer } from '../transport/answerSchemas';
 import { connectionOf } from '../transport/request';

@@ -19,7 +19,7 @@ import {
 	type Interrupted,
 	isResult,
 	resultFromTranscript,
-	RUNNING_AT_DEADLINE,
+	RUNNING_AT_DEADLINE_RESULT,
 	type RunResult,
 	timedOutResult,
 } from './result';
@@ -73,7 +73,7 @@ export async function waitForRunResult(
 		const state = await readRunState(run);
 		if (run.signal?.aborted) return executionStoppedResult(failureIn(state));
 		if (isResult(state)) return state;
-		if (run.remainingMs() <= 0) return { ...RUNNING_AT_DEADLINE, failure: failureIn(state) };
+		if (run.remainingMs() <= 0) return { ...RUNNING_AT_DEADLINE_RESULT, failure: failureIn(state) };
 		const hasNewEvents = transcript.lastId !== lastId;
 		pause = hasNewEvents ? FIRST_PAUSE_MS : longerPause(pause);
 		await run.wait(pause);

@@ -30,13 +30,13 @@ import {
 	failedResult,
 	hasAnswer,
 	neverRanResult,
-	NOTHING_TO_DECIDE,
+	NO_ANSWER_RESULT,
+	NOTHING_TO_DECIDE_RESULT,
 	resultFromTranscript,
-	RUNNING_AT_DEADLINE,
+	RUNNING_AT_DEADLINE_RESULT,
 	type RunResult,
 	timedOutResult,
 	type UnsuccessfulResult,
-	WITHOUT_ANSWER,
 } from './result';
 import { readRunConversation, type Run } from './run';
 
@@ -64,7 +64,7 @@ export async function runInOneRequest(run: Run): Promise<RunResult> {
 	if (kind !== 'message' && !stateBefore)
 		return await explainIfThreadMissing(run, neverRanResult(kind));
 	const nothingWaits = stateBefore?.status === 'idle' || stateBefore?.status === 'error';
-	if (kind === 'decision' && nothingWaits) return NOTHING_TO_DECIDE;
+	if (kind === 'decision' && nothingWaits) return NOTHING_TO_DECIDE_RESULT;
 	if (run.remainingMs() <= 0) return timedOutResult('The run had not begun');
 	const runWithState = { ...run, stateBefore };
 	const sent = await sendAndWait(runWithState);
@@ -145,7 +145,7 @@ async function resultOfEmptyAnswer(
 ): Promise<RunResult> {
 	// Without a status, the thread does not show the run yet.
 	if (!state.status) return await pollForResult(run, failedResult(UNVERIFIED_REASON));
-	return (await resultOnThread(run, state)) ?? WITHOUT_ANSWER;
+	return (await resultOnThread(run, state)) ?? NO_ANSWER_RESULT;
 }
 
 /**
@@ -181,7 +181,7 @@ const IDLE_READS = 2;
  * After a decision, gives up only at the deadline, or when the execution is stopped.
  *
  * @param otherwise the result if the thread stays idle
- * @returns the result on the thread, or `otherwise`. At the deadline: `RUNNING_AT_DEADLINE` if the thread is busy, else
+ * @returns the result on the thread, or `otherwise`. At the deadline: `RUNNING_AT_DEADLINE_RESULT` if the thread is busy, else
  * `otherwise` with the status `timedOut`
  */
 async function pollForResult(
@@ -205,7 +205,7 @@ async function pollForResult(
 	await run.wait(FIRST_PAUSE_MS);
 	const { isBusy, result } = await repeatUntil(run, look, isDone);
 	if (result) return result;
-	if (isBusy) return RUNNING_AT_DEADLINE;
+	if (isBusy) return RUNNING_AT_DEADLINE_RESULT;
 	return idleReads >= IDLE_READS ? otherwise : { ...otherwise, status: 'timedOut' };
 }
 

@@ -6,12 +6,12 @@ import type { RunClient } from './run';
 export interface OtherRuns {
 	/** Whether another run was active. */
 	isActive: boolean;
-	/** IDs of the runs that had ended, at most the last `COMPARED_RUNS`. */
+	/** IDs of the runs that had ended, at most the last `COMPARED_RUN_COUNT`. */
 	endedIds: string[];
 }
 
 /** How many of the newest answers, and of the runs that had ended before the start, are compared to find an overlap. */
-export const COMPARED_RUNS = 3;
+export const COMPARED_RUN_COUNT = 3;
 
 /**
  * Whether the run overlapped with another run on the thread. If `others` is known, reads the newest answers first,
@@ -35,7 +35,7 @@ export async function overlapsOthers(run: RunClient, others?: OtherRuns) {
 async function overlapsByAnswers(run: RunClient, { endedIds }: OtherRuns) {
 	const { conversationId } = run.facts;
 	if (!conversationId) return undefined;
-	const { answer: newest = [] } = await newestAnswers(run, conversationId, COMPARED_RUNS);
+	const { answer: newest = [] } = await readNewestAnswers(run, conversationId, COMPARED_RUN_COUNT);
 	const own = newest.find(({ executionId }) => executionId === run.runId);
 	if (!own) return undefined;
 	// A decision continues the interrupted run under the same ID. That run counts as ended, so `endedIds` contains the ID.

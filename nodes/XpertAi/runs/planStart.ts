@@ -13,7 +13,7 @@ import {
 	cancelledOnServerResult,
 	failedResult,
 	neverRanResult,
-	NOTHING_TO_DECIDE,
+	NOTHING_TO_DECIDE_RESULT,
 	type UnsuccessfulResult,
 } from './result';
 import { readRunConversation, type Run } from './run';
@@ -114,12 +114,13 @@ async function planDecision(
 	body: RunBody,
 	waitingRun: RunRecord,
 	attempts: Attempts,
-): Promise<Planned> {
-	if (waitingRun.status !== 'interrupted') return NOTHING_TO_DECIDE;
+): Promise<PlannedOrResult> {
+	if (waitingRun.status !== 'interrupted') return NOTHING_TO_DECIDE_RESULT;
 	const conversation = await readInterruptedConversation(run, waitingRun, attempts);
 	const { tasks, failure, error } = conversation;
 	if (failure) return { status: 'failed', failure };
-	if (tasks.length === 0) return conversation.status === 'busy' ? busyResult() : NOTHING_TO_DECIDE;
+	if (tasks.length === 0)
+		return conversation.status === 'busy' ? busyResult() : NOTHING_TO_DECIDE_RESULT;
 	// Even if the run was cancelled, a decision would carry out its tool calls. So look for a cancellation first. The
 	// `error` of the conversation may come from another run. Only the message of the waiting run is proof.
 	const stored = error ? await findAnswer(run, conversation, waitingRun.run_id) : undefined;

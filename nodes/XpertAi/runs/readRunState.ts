@@ -20,16 +20,16 @@ import {
 	failedResult,
 	hasAnswer,
 	resultFromTranscript,
+	NO_ANSWER_RESULT,
 	cancelledOnServerResult,
 	runFailedResult,
 	type Running,
 	type RunState,
-	WITHOUT_ANSWER,
 } from './result';
 import { readRunConversation, type RunClient } from './run';
 
 /** The state of a run whose end the server has not stored everywhere yet. */
-const SETTLING: Running = { status: 'running', isSettling: true };
+const SETTLING_STATE: Running = { status: 'running', isSettling: true };
 
 /**
  * Reads the state of a run from its record. If the run has ended, reads the answer from the conversation, or from the
@@ -82,19 +82,19 @@ async function readEndedRun(
 	if (status === 'interrupted') return await readInterruptedRun(run, facts);
 	const { message, failure } = await findAnswer(run, facts, run.runId);
 	if (failure) return { status: 'unread', failure, hasRecord: true };
-	if (message?.status === 'thinking') return SETTLING;
+	if (message?.status === 'thinking') return SETTLING_STATE;
 	// If the run has another owner, the server hides the conversation, but not the stream.
 	const replayed = message ? undefined : await readStreamOfEndedRun(run);
 	if (replayed) return resultFromTranscript(replayed);
 	if (status === 'timeout') return runFailedResult(message?.error ?? TOOK_TOO_LONG_REASON);
 	if (status !== 'success')
-		return runFailedResult(message?.error ?? (await errorIfLastRun(run, facts)));
-	return message ? await readCompletedRun(run, message.content) : WITHOUT_ANSWER;
+		return runFailedResult(message?.error ?? (await readErrorIfLastRun(run, facts)));
+	return message ? await readCompletedRun(run, message.content) : NO_ANSWER_RESULT;
 }
 
 /**
  * Returns the result of a successful run from the content of its message. If the text is empty, reads the thread: it ends
- * with a tool call if a person rejected the call. `SETTLING` if the thread is still busy.
+ * with a tool call if a person rejected the call. `SETTLING_STATE` if the thread is still busy.
  */
 async function readCompletedRun(run: RunClient, content: unknown): Promise<RunState> {
 	const transcript = new RunTranscript(run.runId);
@@ -102,7 +102,7 @@ async function readCompletedRun(run: RunClient, content: unknown): Promise<RunSt
 	const result = completedFrom(transcript);
 	if (result.output !== '') return result;
 	const { answer: state } = await readThread(run, run.threadId);
-	if (state?.status === 'busy') return SETTLING;
+	if (state?.status === 'busy') return SETTLING_STATE;
 	return endsWithCall(messagesOf(state)) ? { ...result, rejected: true } : result;
 }
 
@@ -147,21 +147,21 @@ async function readInterruptedRun(run: RunClient, facts: ConversationFacts): Pro
  * @param run a run that is not known to wait for a person
  * @param options `hasOverlap`: whether another run overlapped this run. `mayChange`: whether a later read may show that
  * the run waits
- * @returns undefined if the stream does not show what became of the run; `SETTLING` instead if `mayChange` is true
+ * @returns undefined if the stream does not show what became of the run; `SETTLING_STATE` instead if `mayChange` is true
  */
 async function stateFromStream(
 	run: RunClient,
 	{ hasOverlap, mayChange }: Record<'hasOverlap' | 'mayChange', boolean>,
 ): Promise<RunState | undefined> {
 	const transcript = await readStreamOfEndedRun(run);
-	if (!transcript) return mayChange ? SETTLING : undefined;
+	if (!transcript) return mayChange ? SETTLING_STATE : undefined;
 	const replayed = resultFromTranscript(transcript);
 	if (replayed.status === 'failed') return replayed;
 	if (replayed.status === 'completed' && provesCompletion(transcript)) return replayed;
 	const interruption = replayed.status === 'interrupted' ? replayed : undefined;
 	// The conversation does not show yet whether the run waits. If no other run overlapped, the interruption in the stream
 	// is that of this run.
-	if (mayChange) return interruption && !hasOverlap ? interruption : SETTLING;
+	if (mayChange) return interruption && !hasOverlap ? interruption : SETTLING_STATE;
 	// The run no longer waits. The stream does not show why if it has a completion without proof, or an interruption
 	// without an overlap. So the caller decides.
 	if (!interruption || !hasOverlap) return undefined;

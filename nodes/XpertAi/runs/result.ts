@@ -128,7 +128,7 @@ export const cancelledOnServerResult = (error = 'the server does not say why') =
 	failedResult(`The run was cancelled on the server: ${error}`);
 
 /** The (failed) result of a run that has ended, but shows neither an answer nor an error. */
-export const WITHOUT_ANSWER = failedResult(
+export const NO_ANSWER_RESULT = failedResult(
 	'The run ended without an answer, and the server does not say why',
 );
 
@@ -143,14 +143,14 @@ export const executionStoppedResult = (failure?: Failure): UnsuccessfulResult =>
  * The result of a decision when no task waits. The node does not send the decision to the server, because the server
  * would respond with an empty or an old answer.
  */
-export const NOTHING_TO_DECIDE = failedResult(
+export const NOTHING_TO_DECIDE_RESULT = failedResult(
 	'Nothing on this thread waits for a decision',
 	'Check "Thread": it takes the threadId of a run that came out as "interrupted". Such a run can be decided once; a later message ends the wait, too.',
 );
 
 /** Returns the result of a decision or a retry on a thread without any run. */
 export function neverRanResult(kind: RunKind): UnsuccessfulResult {
-	if (kind === 'decision') return NOTHING_TO_DECIDE;
+	if (kind === 'decision') return NOTHING_TO_DECIDE_RESULT;
 	const advice = 'Check "Thread", and say something on it with Thread: Ask and Wait first.';
 	return failedResult('Nothing was said on this thread that could be answered again', advice);
 }
@@ -198,7 +198,7 @@ export const HANGING_ADVICE =
 	'If its server was restarted, the run may never end: end it with Thread: Cancel Run, or set "When the Thread Is Busy" in Tuning to "Run Anyway".';
 
 /** The result if the run was still active at the deadline. */
-export const RUNNING_AT_DEADLINE = timedOutResult(
+export const RUNNING_AT_DEADLINE_RESULT = timedOutResult(
 	'The run was still going on',
 	`Raise "Deadline (Minutes)", or look later with Thread: Get. ${HANGING_ADVICE}`,
 );

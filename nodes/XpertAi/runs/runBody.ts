@@ -9,16 +9,16 @@ export type RunBody = Record<string, unknown>;
 export type RunKind = 'message' | 'decision' | 'retry';
 
 /** Path of the attached files in the body of a message. */
-const FILES_KEYS = ['input', 'message', 'input', 'files'];
+const FILES_BODY_PATH = ['input', 'message', 'input', 'files'];
 
 const withValue = (body: RunBody, path: string[], value: unknown) =>
 	set(cloneDeep(body), path, value);
 
 /** Returns a copy of a message body with additional files. `ids` are the IDs of uploaded file contexts (E12). */
 export function withFileContexts(message: RunBody, ids: string[]): RunBody {
-	const present: unknown = get(message, FILES_KEYS) ?? [];
+	const present: unknown = get(message, FILES_BODY_PATH) ?? [];
 	const added = ids.map((fileId) => ({ fileId }));
-	return withValue(message, FILES_KEYS, [present, added].flat());
+	return withValue(message, FILES_BODY_PATH, [present, added].flat());
 }
 
 /** What a run is to do. */
@@ -33,7 +33,7 @@ export interface Intent {
 }
 
 /** Path of the changed arguments in the body of a decision. */
-const CHANGED_ARGUMENTS_KEYS = ['input', 'patch'];
+const CHANGED_ARGUMENTS_BODY_PATH = ['input', 'patch'];
 
 /**
  * Key of the message mark, a random ID that the node adds to a message. If the server's answer is lost, the node finds
@@ -42,11 +42,11 @@ const CHANGED_ARGUMENTS_KEYS = ['input', 'patch'];
 const MARK_KEY = 'n8nMark';
 
 /** Keys in the input of a message that do not contain filter values. */
-export const MESSAGE_KEYS = ['input', 'files', 'references', 'clientMessageId', MARK_KEY];
+export const NON_FILTER_KEYS = ['input', 'files', 'references', 'clientMessageId', MARK_KEY];
 
 /** Returns the filter values of a message body, by key. */
-export const filterValuesIn = (body: RunBody): object =>
-	omit(get(body, ['input', 'message', 'input']) ?? {}, MESSAGE_KEYS);
+export const valuesForFilters = (body: RunBody): object =>
+	omit(get(body, ['input', 'message', 'input']) ?? {}, NON_FILTER_KEYS);
 
 /** Returns a copy of a message body with a message mark. */
 export const withMessageMark = (message: RunBody, mark: string) =>
@@ -58,7 +58,7 @@ export const messageMarkOf = (state: ThreadState | undefined): unknown =>
 
 /** Returns a copy of a decision without the changed arguments. */
 export const withoutChanges = (decision: RunBody) =>
-	withValue(decision, CHANGED_ARGUMENTS_KEYS, undefined);
+	withValue(decision, CHANGED_ARGUMENTS_BODY_PATH, undefined);
 
 /** Returns a copy of a decision with the waiting run as its target. Without a target, the run would get a new ID. */
 export const withTargetRun = (decision: RunBody, runId: string) =>
@@ -66,7 +66,7 @@ export const withTargetRun = (decision: RunBody, runId: string) =>
 
 /** Reads from a request body what the run is to do. */
 export function intentOf(kind: RunKind, body: RunBody): Intent {
-	const calls: unknown = get(body, [...CHANGED_ARGUMENTS_KEYS, 'toolCalls']);
+	const calls: unknown = get(body, [...CHANGED_ARGUMENTS_BODY_PATH, 'toolCalls']);
 	return {
 		kind,
 		text: get(body, ['input', 'message', 'input', 'input']) as string | undefined,

@@ -1,7 +1,11 @@
 import { compact } from 'lodash';
 
 import { cancelIfGivenUp } from './cancelRun';
-import { checkDecision, UNCONFIRMED_ADVICE, waitsForSecondDecision } from './checkDecision';
+import {
+	resultOfCheckedDecision,
+	UNCONFIRMED_ADVICE,
+	waitsForSecondDecision,
+} from './checkDecision';
 import { waitForRunResult } from './followRun';
 import { runInOneRequest } from './inOneRequest';
 import { withThreadFindings } from './compareWithThread';

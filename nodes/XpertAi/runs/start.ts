@@ -18,7 +18,7 @@ import {
 import { type Failure, isOutage, isTransient, mayMeanNoRoute } from '../transport/failure';
 import { BlockingRunWatch } from './blockingRun';
 import { repeatUntil, UNREACHABLE_MS } from './client';
-import { COMPARED_RUNS, type OtherRuns } from './overlap';
+import { COMPARED_RUN_COUNT, type OtherRunsSummary } from './overlap';
 import { planStart } from './planStart';
 import {
 	busyAtDeadlineResult,
@@ -168,7 +168,7 @@ async function startUnlessBusy(
 	const { threadId, runId } = started;
 	Object.assign(run.facts, { threadId, runId });
 	const ended = sortBy(difference(startedRuns(runsBefore), active), runSortKey);
-	const endedIds = map(ended.slice(-COMPARED_RUNS), 'run_id');
+	const endedIds = map(ended.slice(-COMPARED_RUN_COUNT), 'run_id');
 	return { ...started, othersAtStart: { isActive: blockingRun !== undefined, endedIds } };
 }
 

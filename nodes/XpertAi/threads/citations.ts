@@ -26,7 +26,7 @@ const startOf = (after: string) =>
 
 /** Matches a link that is cut off at the end of a text. */
 const CUT_OFF_LINK = new RegExp(
-	String.raw` ?(?:\[${LABEL}(?:\\|\[${CHARACTER}{0,30}\\?|\](?:\(<?${startOf(`${URL_REST}>?(?: (?:"[^"\\n]{0,200}"?)?)?`)})?)?|${startOf(URL_REST)})$`,
+	String.raw` ?(?:\[${LABEL}(?:\\|\[${CHARACTER}{0,30}\\?|\](?:\(<?${cutOffUrlPattern(`${URL_REST}>?(?: (?:"[^"\\n]{0,200}"?)?)?`)})?)?|${cutOffUrlPattern(URL_REST)})$`,
 );
 
 /** Maximum length of a cut-off link that `push` recognizes. */

@@ -5,7 +5,7 @@ export const CREDENTIAL_NAME = 'xpertAiApi';
 export const API_ROOT = '/api/ai';
 
 /** The maximum number of IDs in one URL. With this many UUIDs, a URL stays below the 8 KB that proxies accept. */
-export const IDS_PER_ADDRESS = 180;
+export const MAX_IDS_PER_URL = 180;
 
 /**
  * Replaces the placeholders of a path with encoded IDs. The placeholders `{id*}` and `{id!}` work like `{id}`.

@@ -131,7 +131,7 @@ function shouldRetry(
 	// With another attempt, the server could do the work twice.
 	if (!facts.repeatable && !certainlyNotDone(failure)) return false;
 	// There is probably no Xpert AI server at the Base URL.
-	if (facts.wrongServerSigns >= MAX_WRONG_SERVER_SIGNS) return false;
+	if (facts.wrongServerSignCount >= MAX_WRONG_SERVER_SIGNS) return false;
 	// A server can wrongly report a missing route while it starts. A second report in a row is trusted.
 	if (facts.isUnconfirmed) return true;
 	return isTransient(failure);

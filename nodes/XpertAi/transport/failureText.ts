@@ -31,7 +31,7 @@ const STATUS_ADVICE: Record<number, string> = {
 
 const OUTAGE_ADVICE = 'The server could not finish the request. Run it again later.';
 
-const REPORTED_ADVICE =
+const SUCCESS_STATUS_ADVICE =
 	'It may have done part of the work. Look up the request ID in the log of the server.';
 
 const RECORD_ADVICE =
@@ -112,6 +112,6 @@ function generalAdvice(failure: Failure): string {
 	if (kind === 'network' && CERTIFICATE_REASONS.has(code)) return CERTIFICATE_ADVICE;
 	if (isConnectionClosed(failure)) return CUT_OFF_ADVICE;
 	if (kind !== 'status') return KIND_ADVICE[kind];
-	if (hasSuccessStatus(failure)) return REPORTED_ADVICE;
+	if (hasSuccessStatus(failure)) return SUCCESS_STATUS_ADVICE;
 	return STATUS_ADVICE[status] ?? (status >= 500 ? OUTAGE_ADVICE : '');
 }

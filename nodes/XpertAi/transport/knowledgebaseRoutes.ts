@@ -42,8 +42,8 @@ export function knowledgebaseRoutes(
 	return {
 		client,
 		storePath: buildPath(STORE_PATH, { knowledgebaseId }),
-		startPath: buildPath(PROCESS_PATH, { knowledgebaseId }),
-		statusPath: (ids: string[]) =>
+		processPath: buildPath(PROCESS_PATH, { knowledgebaseId }),
+		statusPathOf: (ids: string[]) =>
 			buildPath(STATUS_PATH, { knowledgebaseId, documentIds: ids.join(',') }),
 		send: async <Answer>(request: Omit<Call<Answer>, 'repeatable'>) =>
 			await call(client, { timeoutMs, repeatable: true, ...request }),

@@ -5,7 +5,7 @@ import { FIRST_PAGE_NOTE_NAMES, isFromLaterRun, type Journal } from './journal';
 import type { Lease } from './lease';
 import type { DocumentNames } from './documentNames';
 import { isReadable, type NotesOnServer, type ReadNote } from './notes';
-import { FIRST_PIECE_NAMES, type Pieces, ROOT_NOTE } from './pieces';
+import { type Pieces, POSSIBLE_FIRST_PIECE_NAMES, ROOT_NOTE } from './pieces';
 
 /** Names of the notes that `loadMemory` always needs: the root note, and the first journal page of each slot. */
 export const FIRST_NOTE_NAMES = [ROOT_NOTE, ...FIRST_PAGE_NOTE_NAMES];
@@ -58,7 +58,7 @@ async function isRootNoteLost(
 	if (root !== undefined) return root.run < lease.counters.root;
 	if (lease.existedBefore) return lease.counters.root > 0;
 	// The root note and the lease are missing. A journal page or a piece still proves that there was a memory.
-	const firstPieces = await notes.read(FIRST_PIECE_NAMES);
+	const firstPieces = await notes.read(POSSIBLE_FIRST_PIECE_NAMES);
 	return compact([...firstPages, ...firstPieces]).length > 0;
 }
 

@@ -218,7 +218,7 @@ export class NotesOnServer {
 		const version = prefix.startsWith(MEMORY_NOTE_PREFIX)
 			? Number(prefix.slice(MEMORY_NOTE_PREFIX.length))
 			: 0;
-		if (version > NOTE_VERSION) throw new NotesFailed(LATER_VERSION);
+		if (version > NOTE_VERSION) throw new NotesFailed(LATER_VERSION_FAILURE);
 		if (version !== NOTE_VERSION || sum !== checksum(parts.join(':'))) return 'damaged';
 		const [headerJson, body] = parts.map((part) => Buffer.from(part, 'base64'));
 		// `JSON.parse` cannot fail here: the checksum proves that the node wrote this text.
@@ -227,7 +227,7 @@ export class NotesOnServer {
 	}
 }
 
-const LATER_VERSION: Failure = {
+const LATER_VERSION_FAILURE: Failure = {
 	kind: 'unreadable',
 	status: 200,
 	path: '',

@@ -26,7 +26,7 @@ export const pieceNames = (root: ReadNote) =>
  * Names that the first piece can have. The name contains the number of pieces, which is a power of two. The list ends
  * at 1024 pieces, which hold two million documents.
  */
-export const FIRST_PIECE_NAMES = range(11).map((power) => pieceName(0, 2 ** power));
+export const POSSIBLE_FIRST_PIECE_NAMES = range(11).map((power) => pieceName(0, 2 ** power));
 
 /**
  * `runStartedAt`: the start time of this run (ISO 8601).

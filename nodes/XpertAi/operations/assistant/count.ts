@@ -11,7 +11,7 @@ export const count = declare({
 	description: 'Count the assistants you may use',
 	route: 'POST /assistants/count',
 	body: assistantFilterBody,
-	selectingFields: SELECTING_FILTERS,
+	selectingFieldOptions: SELECTING_FILTERS,
 	repeatable: true,
 	answerSchema: z.number({ message: 'it is not a number' }),
 	toOutput: (answer) => [{ count: answer as number }],

@@ -40,6 +40,6 @@ export const search = declare({
 	description: 'Get the assistants you may use',
 	route: 'POST /assistants/search',
 	body: assistantFilterBody,
-	selectingFields: SELECTING_FILTERS,
+	selectingFieldOptions: SELECTING_FILTERS,
 	paging: {},
 });

@@ -39,7 +39,7 @@ export const deleteConversation = declare({
 	},
 	answerSchema: z.undefined({ message: 'it is not empty' }),
 	answersHint: (answers) => {
-		const missing = filter(answers, NOT_THERE).length;
+		const missing = filter(answers, MISSING_CONVERSATION_OUTPUT).length;
 		return missing > 0
 			? `Conversations that were not there: ${missing}. Check "Conversation": it takes the conversationId, not the threadId.`
 			: undefined;
@@ -47,7 +47,7 @@ export const deleteConversation = declare({
 });
 
 /** What counts as the answer if the conversation does not exist. */
-const NOT_THERE = { affected: 0 };
+const MISSING_CONVERSATION_OUTPUT = { affected: 0 };
 
 const messageIdsSchema = z.object({ items: z.array(z.object({ id: z.string().min(1) })) });
 
@@ -91,7 +91,7 @@ async function deleteMessages(item: Item): Promise<void> {
  * @throws NodeOperationError if a run is in progress
  */
 function checkNotRunning(answer: unknown, item: Item): PrecheckResult {
-	if (isMissingConversation(answer)) return { answer: NOT_THERE };
+	if (isMissingConversation(answer)) return { answer: MISSING_CONVERSATION_OUTPUT };
 	const isRunning = conversationRecord.parse(answer).status === 'busy';
 	if (!isRunning || item.setting('options.deleteWhileRunning', z.boolean())) return {};
 	throw item.operationError(

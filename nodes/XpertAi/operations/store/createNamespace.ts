@@ -35,7 +35,7 @@ export const createNamespace = declare({
 		schema: storeNamespacesBody,
 		compose: ({ prefix, ...rest }) => filledOnly({ prefix: namespaceElements(prefix), ...rest }),
 	},
-	selectingFields: { prefix: NAMESPACE_IDENTITY_OPTIONS },
+	selectingFieldOptions: { prefix: NAMESPACE_IDENTITY_OPTIONS },
 	statusAdvice: namespaceAdvice('Prefix'),
 	answerSchema: listAnswer('namespaces'),
 	toOutput: (answer) => {

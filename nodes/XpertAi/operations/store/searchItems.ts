@@ -62,7 +62,7 @@ export const searchItems = declare({
 			...rest,
 		}),
 	},
-	selectingFields: { namespace_prefix: NAMESPACE_IDENTITY_OPTIONS, 'filters.query': {} },
+	selectingFieldOptions: { namespace_prefix: NAMESPACE_IDENTITY_OPTIONS, 'filters.query': {} },
 	paging: { resultsKey: 'items' },
 	statusAdvice: namespaceAdvice('Namespace Prefix', ' Xpert AI servers take no "filter".'),
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-import { PAGE_SIZE, collectPages } from 'nodes/XpertAi/execution/paging';
+import { PAGE_SIZE, collectResults } from 'nodes/XpertAi/execution/paging';
 
 interface Page {
 	limit: number;

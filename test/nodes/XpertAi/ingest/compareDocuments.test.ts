@@ -9,7 +9,7 @@ import {
 } from 'nodes/XpertAi/ingest/compareDocuments';
 import type { ProcessingStatus } from 'nodes/XpertAi/ingest/statuses';
 import { derivedId } from 'nodes/XpertAi/payloads/ids';
-import { IDS_PER_ADDRESS } from 'nodes/XpertAi/transport/api';
+import { MAX_IDS_PER_URL } from 'nodes/XpertAi/transport/api';
 import type { Failure } from 'nodes/XpertAi/transport/failure';
 
 import { prepared } from '../../support/documents';
@@ -267,13 +267,13 @@ describe('a plan', () => {
 		'reads as many statuses at once as an address can name, with %i more',
 		async (more) => {
 			const { asked, statusesOf } = answering({ has: {} });
-			const given = range(IDS_PER_ADDRESS + more).map((at) => document(`${at}`));
+			const given = range(MAX_IDS_PER_URL + more).map((at) => document(`${at}`));
 			const told: unknown[] = [];
 			const settings = { fingerprints: new Fingerprints(), mustBeProcessed: true, statusesOf };
 			for await (const { document: one, plan } of planDocuments(chunk(given, 50), settings))
 				told.push([one, plan]);
 			expect(told).toEqual(given.map((one) => [one, 'new']));
-			expect(asked.map(({ length }) => length)).toEqual([IDS_PER_ADDRESS, 1].slice(0, 1 + more));
+			expect(asked.map(({ length }) => length)).toEqual([MAX_IDS_PER_URL, 1].slice(0, 1 + more));
 		},
 	);
 });

@@ -26,7 +26,7 @@ const CHANGED_CHUNKS = `it does not take a document again whose chunks changed. 
 const NO_UPLOADS = `it has no route for uploads. If the Base URL of the credential is right, set "Documents From" to ${DOCUMENTS_FROM.fields.name}, and send what the server can read`;
 
 /** Matches the reason of a server that does not let the key of a workspace store a document. Recorded from a server. */
-const WORKSPACE_DENIED = /^access denied to workspace/i;
+const WORKSPACE_DENIED_PATTERN = /^access denied to workspace/i;
 
 const WORKSPACE_DENIED_ADVICE =
 	"Either this is the first document of a new knowledgebase, which the key of a workspace cannot store: store one with a user's or an assistant's key; after that, this key works. Or the knowledgebase belongs to another workspace: check it, and the key.";
@@ -40,7 +40,7 @@ export function documentsError(item: Item, failure: Failure, ids: NamedId[] = []
 	const { path, reason = '' } = failure;
 	// The advice is about storing (`/bulk`). An upload may fail with the same reason, but it has no knowledgebase, so the
 	// advice would be wrong.
-	const isFirst = path.endsWith('/bulk') && WORKSPACE_DENIED.test(reason);
+	const isFirst = path.endsWith('/bulk') && WORKSPACE_DENIED_PATTERN.test(reason);
 	return item.apiError(failure, {
 		ids,
 		statusAdvice: isFirst ? { 403: WORKSPACE_DENIED_ADVICE } : {},
@@ -59,7 +59,7 @@ export function affectsAll(failure: Failure, fileId?: string | null): boolean {
 }
 
 /** Advice for documents whose processing failed. Each key is a regular expression that matches the failure reason. */
-const ADVICE: Record<string, string> = {
+const ADVICE_BY_REASON_PATTERN: Record<string, string> = {
 	'embedding model not set|copilot not set':
 		'The knowledgebase has no embedding model that the server can use. Give it one with Knowledgebase: Create or Update, field Embedding Model. The Copilot ID stands on the server under Settings, AI Copilot, at the icon of the provider.',
 	'Symbol\\.asyncIterator': `Servers read files and nothing else, and this document has none. For a file of records, fill in "Text Field". Send other texts ${HOW_TO_SEND_A_TEXT}.`,
@@ -83,7 +83,9 @@ const ADVICE: Record<string, string> = {
  */
 export function processingAdvice(reason: string, name = ''): string {
 	const state = 'It is stored, and assistants do not find it.';
-	const advice = find(ADVICE, (_, pattern) => new RegExp(pattern, 'i').test(reason));
+	const advice = find(ADVICE_BY_REASON_PATTERN, (_, pattern) =>
+		new RegExp(pattern, 'i').test(reason),
+	);
 	if (advice) return `${state} ${advice}`;
 	if (!/could not be processed/i.test(reason)) return state;
 	const [extension] = /\.[a-z]\w*$/i.exec(name) ?? [];

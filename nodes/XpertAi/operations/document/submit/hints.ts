@@ -1,7 +1,7 @@
 import { compact, escapeRegExp, find, truncate } from 'lodash';
 
 import { isParameterFilled } from '../../../execution/givenValues';
-import { asHint, counted, HINT_LENGTH, sentences, shortNameListText } from '../textHelpers';
+import { asHint, counted, HINT_LENGTH, joinSentences, shortNameListText } from '../textHelpers';
 import { processingFailedInWords, summaryLine } from './summaryTexts';
 import type { Submission } from './submission';
 import { INPUT_HINTS, type Tally } from './tally';

@@ -1,5 +1,5 @@
 /** Number of 32-bit words in an ID. */
-const ID_WORDS = 4;
+const WORDS_PER_ID = 4;
 
 type IdWords = ArrayLike<number> & Iterable<number>;
 
@@ -17,7 +17,7 @@ export class SeenDocuments<State extends string> {
 	/** Number of documents. */
 	size = 0;
 	/** The ID in each slot, as four words of 32 bits. */
-	private ids = new Uint32Array(16 * ID_WORDS);
+	private ids = new Uint32Array(16 * WORDS_PER_ID);
 	/** For each slot, the position of its state in `states`, counted from 1; or `EMPTY_SLOT`. */
 	private slots = new Uint8Array(16);
 
@@ -39,7 +39,7 @@ export class SeenDocuments<State extends string> {
 		const words = wordsOf(id);
 		const slot = this.slotOf(words);
 		const isNew = this.slots[slot] === EMPTY_SLOT;
-		this.ids.set(words, slot * ID_WORDS);
+		this.ids.set(words, slot * WORDS_PER_ID);
 		this.slots[slot] = this.states.indexOf(state) + 1;
 		if (!isNew) return;
 		this.size += 1;
@@ -54,9 +54,9 @@ export class SeenDocuments<State extends string> {
 		this.slots = new Uint8Array(2 * slots.length);
 		for (const [oldSlot, state] of slots.entries()) {
 			if (state === EMPTY_SLOT) continue;
-			const words = ids.subarray(oldSlot * ID_WORDS, (oldSlot + 1) * ID_WORDS);
+			const words = ids.subarray(oldSlot * WORDS_PER_ID, (oldSlot + 1) * WORDS_PER_ID);
 			const slot = this.slotOf(words);
-			this.ids.set(words, slot * ID_WORDS);
+			this.ids.set(words, slot * WORDS_PER_ID);
 			this.slots[slot] = state;
 		}
 	}
@@ -71,8 +71,8 @@ export class SeenDocuments<State extends string> {
 
 	/** Whether a slot contains this ID. */
 	private isAt(slot: number, words: IdWords): boolean {
-		for (let at = 0; at < ID_WORDS; at++)
-			if (this.ids[slot * ID_WORDS + at] !== words[at]) return false;
+		for (let at = 0; at < WORDS_PER_ID; at++)
+			if (this.ids[slot * WORDS_PER_ID + at] !== words[at]) return false;
 		return true;
 	}
 }

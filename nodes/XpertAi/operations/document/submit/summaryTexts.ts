@@ -24,7 +24,7 @@ export function summaryLine({ isFindChanges, settings, tally }: Submission): str
 	const { counts, plans, requests } = tally;
 	const { disabled, rejected } = OUTCOME_WORDS;
 	if (isFindChanges)
-		return `${inWords({ ...counts, ...plans }, { ...PLAN_WORDS, disabled, rejected })}.`;
+		return `${countsInWords({ ...counts, ...plans }, { ...PLAN_WORDS, disabled, rejected })}.`;
 	if (settings.dryRun) {
 		const sent = `send ${plans.new} new, ${plans.changed} changed, ${plans.back} back again`;
 		const refused = counts.rejected > 0 ? `, refuse ${counts.rejected}` : '';

@@ -18,7 +18,7 @@ import { derivedId } from '../../../payloads/ids';
 import {
 	filterValuesIn,
 	intentOf,
-	MESSAGE_KEYS,
+	NON_FILTER_KEYS,
 	type RunBody,
 	type RunKind,
 } from '../../../runs/runBody';
@@ -148,7 +148,7 @@ function decisionBody(item: Item, values: FieldValues) {
 	const changes = values.changedArguments ?? {};
 	// The user enters arguments by call ID, but the server expects a list of calls.
 	const byCallId = item.check(changedArguments, changes, {
-		parameter: item.labelOf(CHANGED_ARGUMENTS_PATH),
+		parameterLabel: item.labelOf(CHANGED_ARGUMENTS_PATH),
 	});
 	const toolCalls = map(byCallId, (args, id) => ({ id, args }));
 	const patch = isEmpty(toolCalls) || !isConfirmed ? {} : { patch: { toolCalls } };
@@ -195,14 +195,14 @@ const DECISION_BY_ANSWER = new Map([
 /** Path of the parameter "Values for Filters". */
 const FILTER_VALUES_PATH = 'options.filterValues';
 
-/** Reads the values for filters, by key. Rejects the keys in `MESSAGE_KEYS`. */
+/** Reads the values for filters, by key. Rejects the keys in `NON_FILTER_KEYS`. */
 function readFilterValues(item: Item, rows: unknown): FieldValues {
 	const label = item.labelOf(FILTER_VALUES_PATH);
 	const values = valuesOfRows(item, label, rows, {
 		whenEmpty: () => '',
 		whenMissing: (missing, key) => throwMissingPart(item, rowName(key, label), missing),
 	});
-	const taken = MESSAGE_KEYS.find((key) => key in values);
+	const taken = NON_FILTER_KEYS.find((key) => key in values);
 	if (taken === undefined) return values;
 	const issue = 'is a part of the message itself: choose another key';
 	const advice = 'Change the Key of this row.';
@@ -236,7 +236,7 @@ function checkFilterValues(item: Item, body: RunBody, fieldNames: FieldNaming, r
 		(value, key) => isEmptyFilterValue(value) && !mayBeEmpty.includes(key),
 	);
 	if (emptyKey === undefined) return;
-	item.throwIssue({ field: fieldOf(emptyKey), issue: 'must not be empty', advice: EMPTY_ADVICE });
+	item.throwIssue({ label: fieldOf(emptyKey), issue: 'must not be empty', advice: EMPTY_ADVICE });
 }
 
 /** The keys of the text rows with "May Be Empty". */

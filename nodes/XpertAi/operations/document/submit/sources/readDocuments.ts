@@ -10,12 +10,14 @@ import { pathOfFile, readFileDocument } from './files';
 import { type InputDocument, type ItemDocuments, readOrRejectWithKey } from './inputDocument';
 import { readJsonDocuments } from './json';
 import { readRecords } from './records';
-import { NAME_PARAMETER, nameOfText, readText } from './text';
+import { NAME_PARAMETER, nameOfText, readTextDocument } from './text';
 
-const sourceValue = z.enum(Object.keys(DOCUMENTS_FROM) as [DocumentsFrom, ...DocumentsFrom[]]);
+const documentsFromSchema = z.enum(
+	Object.keys(DOCUMENTS_FROM) as [DocumentsFrom, ...DocumentsFrom[]],
+);
 
 const READERS: Record<DocumentsFrom, (item: Item) => ItemDocuments> = {
-	text: (item) => readKeyed(item, readText, nameOfText, NAME_PARAMETER),
+	text: (item) => readKeyed(item, readTextDocument, nameOfText, NAME_PARAMETER),
 	files: (item) => readKeyed(item, readFileDocument, pathOfFile, 'binaryPropertyName'),
 	addresses: (item) => readKeyed(item, readAddressDocument, stableAddress, 'url'),
 	fields: (item) => readKeyed(item, readMappedDocument),

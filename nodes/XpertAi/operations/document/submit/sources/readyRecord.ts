@@ -31,7 +31,7 @@ const NUL_IN_JSON = /(?<!\\)((?:\\\\)*)\\u0000/g;
 export function readyRecord(
 	item: Item,
 	given: DocumentRecord,
-	fieldNames: FieldNaming = RECORD_FIELD_NAMING,
+	fieldNaming: FieldNaming = RECORD_FIELD_NAMING,
 ): Pick<InputDocument, 'record' | 'recordJson' | 'hadNul'> {
 	const split = withTextSplitter(given);
 	checkChunkSizes(item, split, fieldNames);

@@ -56,8 +56,8 @@ function documentWithTextFile(
 	const text = ownValue(found.record, path);
 	const field = `${position}: "${item.labelOf('textField')}"`;
 	if (!isFilledText(text))
-		return item.throwIssue({ field, issue: `names ${shownValue(path)}, which holds no text here` });
-	if (hasLoneSurrogate(text)) item.throwIssue({ field, issue: LONE_SURROGATE_ISSUE });
+		return item.throwIssue({ label, issue: `names ${shownValue(path)}, which holds no text here` });
+	if (hasLoneSurrogate(text)) item.throwIssue({ label, issue: LONE_SURROGATE_ISSUE });
 	const rest: DocumentRecord = omit(found.record, path);
 	const place = position.replace(' of the file', '').toLowerCase();
 	// Begins with the file name, because records of different files need different names.

@@ -37,7 +37,7 @@ export function nameOfText(item: Item): string {
 	}
 	const { name } = mapColumns(item.input.json).fields;
 	const text = isNil(name) ? '' : String(name).trim();
-	const field = `"${item.labelOf(NAME_PARAMETER)}"`;
+	const label = `"${item.labelOf(NAME_PARAMETER)}"`;
 	const issue = 'must be given, as the item has no name and no title';
 	return text || item.throwIssue({ field, issue, advice: 'Fill in "Name".' });
 }
