@@ -62,7 +62,7 @@ export function changesFetcher(
 	send: Send,
 	xpertId?: string,
 ): FetchChanges<ConversationChange> {
-	const ids = xpertId === undefined ? [] : [{ field: '"Assistant"', id: xpertId }];
+	const ids = xpertId === undefined ? [] : [{ label: '"Assistant"', id: xpertId }];
 	const toError = (failure: Failure) => apiError(failure, { ids, node: context.getNode() });
 	return async ({ since, order, limit }) => {
 		const updatedAt = since === undefined ? undefined : { $gte: new Date(since).toISOString() };

@@ -2,7 +2,7 @@ import { mapValues } from 'lodash';
 import type { IDataObject } from 'n8n-workflow';
 
 import { withoutLinks } from '../XpertAi/threads/sources';
-import { approvalRequest, waitingMessage } from '../XpertAi/threads/tasks';
+import { approvalDetails, waitingMessage } from '../XpertAi/threads/tasks';
 import {
 	lastReply,
 	messagesOf,
@@ -65,7 +65,7 @@ export async function makeItems(
 			const mayBeTemporary = change.event === 'cancelled' && tries === 0;
 			if (mustReadAgain) unreadableThreads += 1;
 			if (mustReadAgain || mayBeTemporary) postponed.push(change);
-			else done.push({ ...change, json: changeJson(change, thread, settings) });
+			else done.push({ ...change, json: jsonOfChange(change, thread, settings) });
 		}
 		if (unreadableThreads >= MAX_UNREADABLE_THREADS || !hasTime()) break;
 	}
@@ -86,7 +86,7 @@ async function readMessages(send: Send, threadId?: string): Promise<MessagesOrRe
  * Returns the JSON of an item, or undefined if the conversation does not contain the text `onlyWith`. An unreadable
  * thread counts as a match.
  */
-function changeJson(
+function jsonOfChange(
 	change: ConversationChange,
 	{ messages, notRead }: MessagesOrReason,
 	{ simplify, options }: TriggerSettings,
@@ -113,7 +113,7 @@ function summaryOf(change: ConversationChange, messages: ThreadMessage[] = []): 
 	const { id, event, tasks, error, title, threadId, assistantId, status, updatedAt } = change;
 	const { output, parts = [] } = lastReply(messages) ?? {};
 	const said = output === undefined ? null : withoutLinks(output);
-	const interrupt = tasks.length > 0 ? (tasks.map(approvalRequest) as IDataObject[]) : null;
+	const interrupt = tasks.length > 0 ? (tasks.map(approvalDetails) as IDataObject[]) : null;
 	const facts = { error, interrupt, title, conversationId: id, threadId, assistantId, status };
 	return {
 		event,

@@ -5,7 +5,7 @@ import { operationError } from '../XpertAi/execution/apiError';
 import { PAGE_SIZE } from '../XpertAi/execution/paging';
 import { ParameterReader } from '../XpertAi/execution/parameterReader';
 import { systemClock } from '../XpertAi/transport/clock';
-import { connectionOf } from '../XpertAi/transport/request';
+import { connectionWithoutItem } from '../XpertAi/transport/request';
 import { readChanges, type Reading } from './readChanges';
 import { triggerFields, type TriggerSettings, triggerSettingsSchema } from './fields';
 import { makeItems, THREAD_TRIES } from './items';
@@ -46,7 +46,7 @@ const READING_SHARE = 0.8;
 /** Collects the settings, the connection and the stored data of a poll. */
 async function pollContext(context: IPollFunctions) {
 	const settings = readTriggerSettings(context);
-	const { send, server } = await connectionOf(context);
+	const { send, server } = await connectionWithoutItem(context);
 	const started = systemClock.now();
 	// Older versions of n8n do not have `getPollBudgetMs`.
 	const { getPollBudgetMs }: Partial<IPollFunctions> = context;

@@ -1,4 +1,4 @@
-import { uniq } from 'lodash';
+import { map, uniq } from 'lodash';
 import { type INode, NodeApiError, NodeOperationError } from 'n8n-workflow';
 
 import type { Answered } from '../transport/answer';
@@ -11,9 +11,9 @@ import { executionCancelSignal, type Send } from '../transport/request';
 
 export type ItemError = NodeApiError | NodeOperationError;
 
-/** An ID in a request. `field` is the quoted display name of the parameter, e.g. `"Thread"`. */
+/** An ID in a request. `label` is the quoted display name of the parameter, e.g. `"Thread"`. */
 export interface NamedId {
-	field: string;
+	label: string;
 	id: string;
 }
 
@@ -58,7 +58,7 @@ const isMissingOneOf = (ids: NamedId[], failure: Failure): boolean =>
 const UNNAMED_RECORD = /^the requested record was not found$/i;
 
 function notFoundMessage(ids: NamedId[]): string {
-	const names = ids.map(({ field, id }) => `${field.replaceAll('"', '')} ${id}`);
+	const names = ids.map(({ label, id }) => `${label.replaceAll('"', '')} ${id}`);
 	return `${names.join(' or ')} was not found`;
 }
 
@@ -77,7 +77,7 @@ function adviceFor(
 	const declared = statusAdvice?.[status];
 	const operationAdvice = typeof declared === 'function' ? declared(failure) : declared;
 	if (operationAdvice !== undefined) return operationAdvice;
-	const fields = uniq(ids.map(({ field }) => field)).join(' and ');
+	const fields = uniq(map(ids, 'label')).join(' and ');
 	if (isMissingOneOf(ids, failure)) return notFoundAdvice(fields);
 	// A wrong ID can be the reason for status 403.
 	if (status === 403) return `${FORBIDDEN_ADVICE}${fields && ` Also check ${fields}.`}`;

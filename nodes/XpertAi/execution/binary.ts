@@ -3,7 +3,7 @@ import { type IBinaryData, isExpression } from 'n8n-workflow';
 
 import type { UploadFile } from '../transport/multipart';
 import { nameListSchema } from './fieldSchemas';
-import { emptyExpressionIssue, givenFor } from './givenValues';
+import { emptyExpressionIssue, unresolvedValue } from './givenValues';
 import { shownValue } from './issueText';
 import type { Item } from './item';
 import { mimeTypeOf } from './mimeTypes';
@@ -34,7 +34,7 @@ const FILE_PARAMETER = 'binaryPropertyName';
  * neither a list of names nor a text
  */
 export function chosenBinaryFields(item: Item, name: string): BinaryField[] {
-	if (isExpression(givenFor(item.node, name)) && isNil(item.parameter(name)))
+	if (isExpression(unresolvedValue(item.node, name)) && isNil(item.parameter(name)))
 		item.throwFieldIssue(
 			name,
 			emptyExpressionIssue(),
@@ -173,7 +173,7 @@ export function throwFileIssue(
 	const file = fileName ? `file ${shownValue(fileName)}` : 'file';
 	const issue = `names ${shownValue(property)}, whose ${file} ${fileIssue}`;
 	return item.throwIssue({
-		field: `"${parameterLabel}"`,
+		label: `"${parameterLabel}"`,
 		issue,
 		advice: 'Correct the file, or leave it out.',
 	});

@@ -20,7 +20,7 @@ export const concurrencyOf = ([first]: Item[], name = 'options.concurrency'): nu
  * @param atOnce how many items are processed in parallel
  * @throws the first error, if `mayContinue` is false
  */
-export async function forEachItem(
+export async function flatMapItems(
 	items: Item[],
 	work: (item: Item) => Promise<IDataObject[]>,
 	atOnce = 1,
@@ -33,7 +33,7 @@ export async function forEachItem(
 		} catch (caught) {
 			const error = item.asError(caught);
 			if (mayContinue(item.context)) output[item.index] = [item.failureOutput(error)];
-			else errors.push(item.nameItemIn(error));
+			else errors.push(item.addItemToMessage(error));
 		}
 	};
 	await forEachConcurrently(items, atOnce, processItem, () => errors.length === 0);

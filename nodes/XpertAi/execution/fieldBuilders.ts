@@ -170,7 +170,7 @@ export const simplifySwitch = booleanField(
 );
 
 /** The fields for the output format. n8n's UX guidelines require the field "Output" in an agent's tool. */
-export const simplifyFields: INodeProperties[] = [
+export const outputFormatFields: INodeProperties[] = [
 	simplifySwitch,
 	choiceField(
 		'toolOutput',

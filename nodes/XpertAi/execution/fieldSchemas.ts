@@ -11,7 +11,7 @@ import { isJsonObject } from '../payloads/json';
 import { jsonValueSchema } from './jsonValueSchema';
 import { dateAsIsoText } from '../payloads/dates';
 import { hasLostDigits } from '../payloads/identity';
-import { missingValueOfWholeText } from '../payloads/missingValues';
+import { missingValueOrObjectText } from '../payloads/missingValues';
 import { EVERY_UUID, isUuid, UUID_ISSUE } from '../payloads/ids';
 import { LONE_SURROGATE_ISSUE } from '../payloads/loneSurrogates';
 import { ConvertingSchema } from './convertingSchema';
@@ -35,7 +35,7 @@ export function convertToType(type: 'string' | 'number' | 'boolean', raw: unknow
  *
  * @param issueOf returns why the value is invalid; false if the value is valid
  */
-const convertingSchema = (
+const emptyToUndefinedSchema = (
 	convert: (raw: unknown) => unknown = identity,
 	issueOf: (value: unknown, raw: unknown) => string | false = () => false,
 ) =>
@@ -54,7 +54,7 @@ export const LOST_DIGITS_ADVICE =
 	'Have the node before give it as text: here its last digits are lost already, and toString() does not bring them back.';
 
 /** Converts numbers, booleans and dates to text. Rejects rounded integers and lone surrogates. */
-const stringSchema = convertingSchema(
+const stringSchema = emptyToUndefinedSchema(
 	(raw) => convertToType('string', raw),
 	(_, raw) =>
 		(hasLostDigits(raw) && LOST_DIGITS_ISSUE) ||
@@ -95,11 +95,11 @@ export const nameListSchema = z.preprocess(asList, z.array(z.string().trim().min
 /** Returns the schema of a field. The schema converts values, because an expression may return any type. */
 export const fieldSchema = memoize((field: INodeProperties): ZodTypeAny => {
 	const ofType = isIdField(field) ? idSchema : TYPE_SCHEMAS[field.type];
-	return ofType?.(field, field.typeOptions) ?? convertingSchema();
+	return ofType?.(field, field.typeOptions) ?? emptyToUndefinedSchema();
 });
 
 const idSchema = ({ name }: INodeProperties) =>
-	convertingSchema(
+	emptyToUndefinedSchema(
 		(raw) => idFromInput(raw) || undefined,
 		(id) =>
 			typeof id === 'string' &&
@@ -107,7 +107,7 @@ const idSchema = ({ name }: INodeProperties) =>
 			(name === THREAD_ID_FIELD ? THREAD_ID_ISSUE : UUID_ISSUE),
 	);
 
-const optionalSchema = (schema: ZodTypeAny) => convertingSchema().pipe(schema.optional());
+const optionalSchema = (schema: ZodTypeAny) => emptyToUndefinedSchema().pipe(schema.optional());
 
 type TypeOptions = INodeProperties['typeOptions'];
 
@@ -118,20 +118,22 @@ const TYPE_SCHEMAS: Partial<
 	json: () => jsonValueSchema,
 	// n8n does not check `maxValue` for the result of an expression, so the schema does.
 	number: (_, { maxValue = Infinity } = {}) =>
-		convertingSchema(
+		emptyToUndefinedSchema(
 			(raw) => convertToType('number', raw),
 			(value) => typeof value === 'number' && value > maxValue && `must be at most ${maxValue}`,
 		),
-	boolean: () => convertingSchema((raw) => convertToType('boolean', raw)),
+	boolean: () => emptyToUndefinedSchema((raw) => convertToType('boolean', raw)),
 	string: ({ required }, { multipleValues } = {}) => {
-		if (multipleValues) return convertingSchema();
+		if (multipleValues) return emptyToUndefinedSchema();
 		return required ? filledStringSchema : stringSchema;
 	},
 	multiOptions: () => optionalSchema(z.array(z.string())),
 	// An expression may return the whole collection, as an object or as JSON text.
 	collection: ({ options }) => {
 		const group = groupSchema(options as INodeProperties[]).transform(undefinedIfEmpty);
-		return jsonValueSchema.pipe(convertingSchema(undefinedIfEmptyList)).pipe(group.optional());
+		return jsonValueSchema
+			.pipe(emptyToUndefinedSchema(undefinedIfEmptyList))
+			.pipe(group.optional());
 	},
 	fixedCollection: ({ options }, { multipleValues } = {}) => {
 		const [{ name, values }] = options as [INodePropertyCollection];
@@ -197,7 +199,7 @@ function isId(id: string, name?: string): boolean {
 	if (isUuid(id) || name !== THREAD_ID_FIELD) return isUuid(id);
 	return (
 		!isTextWithLoneSurrogate(id) &&
-		missingValueOfWholeText(id) === undefined &&
+		missingValueOrObjectText(id) === undefined &&
 		!/^\.\.?$/.test(id) &&
 		!isAddress(id)
 	);

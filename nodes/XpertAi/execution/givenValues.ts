@@ -19,7 +19,7 @@ export const isBlank = (value: unknown): boolean =>
 	isNil(value) || (typeof value === 'string' && value.trim() === '');
 
 /** Returns the value of a parameter before n8n resolves expressions. For a resource locator, returns only its value. */
-export const givenFor = ({ parameters }: Pick<INode, 'parameters'>, name: string): unknown =>
+export const unresolvedValue = ({ parameters }: Pick<INode, 'parameters'>, name: string): unknown =>
 	locatorValue(get(parameters, name));
 
 /** Returns the issue of an expression whose result is empty: nothing, only blanks, or an empty list or object. */
@@ -38,6 +38,6 @@ export function emptyValueName(value: unknown): string {
 
 /** Whether the user filled in a parameter. A lone `=` does not count. */
 export function isParameterFilled(node: INode, name: string): boolean {
-	const given = givenFor(node, name) ?? '';
+	const given = unresolvedValue(node, name) ?? '';
 	return typeof given !== 'string' || !['', '='].includes(given.trim());
 }

@@ -31,9 +31,9 @@ export function valueOrMissing(item: ItemReader, name: string, options: Identity
 		const whole: unknown = jsonValueSchema.safeParse(item.parameter(collection)).data;
 		return get(whole, path);
 	}
-	const given = givenFor(item.node, name);
+	const given = unresolvedValue(item.node, name);
 	if (!isExpression(given)) return item.text(name);
-	return expressionValueByParts(item.place, given, name, name, options);
+	return expressionValueByParts(item.expressionScope, given, name, name, options);
 }
 
 /** Reads an identity field as text. Returns a `MissingPart` if a part of its expression is missing. */
@@ -110,7 +110,7 @@ export const keyIfGiven = (
 export function checkedKey(
 	item: ParameterReader,
 	value: unknown,
-	field: string,
+	label: string,
 	{ isShared }: KeyOptions = {},
 ): string {
 	const key = canonicalKey(String(value));
@@ -130,11 +130,11 @@ export function checkedKey(
  * @param options `needsEveryPart`: whether each of several parts needs a visible character. A lone part needs one.
  */
 export function throwIfPartMissing(item: ItemReader, name: string, options: IdentityOptions): void {
-	const given = givenFor(item.node, name);
+	const given = unresolvedValue(item.node, name);
 	if (!isExpression(given) || !isParameterFilled(item.node, name) || readsSibling(given)) return;
 	const parts = partsOf(templateParserOf(item.node)(given));
 	const needsEveryPart = options.needsEveryPart === true || parts.length <= 1;
-	const value = evaluateByPartsAndShare(item.place, given, name, name, {
+	const value = evaluateByPartsAndShare(item.expressionScope, given, name, name, {
 		takesObjects: true,
 		needsEveryPart,
 	});

@@ -16,7 +16,7 @@ export interface FieldNaming {
 	/** The content of Additional Fields (JSON). Messages name parts of this content by JSON path. */
 	additionalJson?: object;
 	/** The display name of the whole value. */
-	parameter?: string;
+	parameterLabel?: string;
 }
 
 /** Returns why zod rejects a value, as the end of a sentence, e.g. `must be a number`. */
@@ -50,15 +50,15 @@ const TYPE_NAMES: Record<string, string> = {
 };
 
 /** Returns the name of a part of a value for messages, e.g. `"Top K" in "Recall"`. */
-export function fieldLabel(path: JsonPath, fieldNames: FieldNaming): string {
-	const { fields, within = [], additionalJson } = fieldNames;
-	const { parameter = fields ? 'Fields' : 'JSON Body' } = fieldNames;
+export function fieldLabel(path: JsonPath, fieldNaming: FieldNaming): string {
+	const { fields, within = [], additionalJson } = fieldNaming;
+	const { parameterLabel = fields ? 'Fields' : 'JSON Body' } = fieldNaming;
 	if (path.length > 0 && setsPath(additionalJson, path))
 		return `"Additional Fields (JSON)" at ${pathText(path)}`;
-	if (!fields) return `"${parameter}"${path.length > 0 ? ` at ${pathText(path)}` : ''}`;
-	const fieldPath = [...within, ...withFieldNames(path, fieldNames.fieldByPath)];
+	if (!fields) return `"${parameterLabel}"${path.length > 0 ? ` at ${pathText(path)}` : ''}`;
+	const fieldPath = [...within, ...withFieldNames(path, fieldNaming.fieldByPath)];
 	const names = fieldsAlong(fieldPath, fields).map(({ displayName }) => `"${displayName}"`);
-	return names.reverse().join(' in ') || `"${parameter}"`;
+	return names.reverse().join(' in ') || `"${parameterLabel}"`;
 }
 
 /** Replaces the start of a path by its field in `fieldByPath`. Of several such starts, the longest counts. */

@@ -31,7 +31,7 @@ export class Item extends ParameterReader {
 	/** Returns a progress message for n8n's log. Long operations set this function. */
 	progress?: (minutes: number) => string;
 	/** Where the expressions of this item are evaluated. */
-	readonly place: ExpressionScope;
+	readonly expressionScope: ExpressionScope;
 
 	/**
 	 * @param fields the parameters of the operation
@@ -49,7 +49,7 @@ export class Item extends ParameterReader {
 			resolveParameter(place, name, initial);
 		const suffix = context.getInputData().length > 1 ? ` [item ${index}]` : '';
 		super(node, fields, resolve, 'Nothing was sent for this item.', index, suffix);
-		this.place = place;
+		this.expressionScope = place;
 	}
 
 	/**
@@ -57,7 +57,7 @@ export class Item extends ParameterReader {
 	 * item are no longer needed. Keeps IDs, because a later error may name them.
 	 */
 	forgetValues(): void {
-		const { place } = this;
+		const { expressionScope: place } = this;
 		for (const path of place.cachedValues?.keys() ?? []) {
 			// The expression of a resource locator is below its key `value`.
 			const field = this.fieldOf(path.replace(/\.value$/, ''));
@@ -113,7 +113,7 @@ export class Item extends ParameterReader {
 			const id = idFromInput(attempt(() => this.resolve(path.join('.'), '')));
 			const forms = typeof id === 'string' ? [id, encodeURIComponent(id.toWellFormed())] : [];
 			const isSent = id !== '' && forms.some((form) => parts.includes(form));
-			return isSent ? [{ field: fieldLabel(path, { fields: this.fields }), id: String(id) }] : [];
+			return isSent ? [{ label: fieldLabel(path, { fields: this.fields }), id: String(id) }] : [];
 		});
 	}
 
@@ -139,7 +139,7 @@ export class Item extends ParameterReader {
 	}
 
 	/** Adds the index of this item to the message of an error that stops the workflow, if there are several items. */
-	nameItemIn(error: ItemError): ItemError {
+	addItemToMessage(error: ItemError): ItemError {
 		if (!error.message.endsWith(this.suffix)) error.message += this.suffix;
 		return error;
 	}

@@ -36,7 +36,7 @@ export function throwMissingPart(
 		item.emptyItemAdvice ??
 		(hasLostDigits(missing.gave) ? LOST_DIGITS_ADVICE : `${item.fieldsInWords}${howToCorrect}`);
 	const issue = `${missingPartIssue(missing)}${isBlank(missing.gave) ? issueAddition : ''}`;
-	const error = attempt(() => item.throwIssue({ field, issue, advice }));
+	const error = attempt(() => item.throwIssue({ label, issue, advice }));
 	missingPartErrors.add(error as object);
 	throw error as Error;
 }

@@ -10,8 +10,8 @@ import {
 	isPanelGroup,
 	limitField,
 	optionsField,
+	outputFormatFields,
 	returnAllField,
-	simplifyFields,
 	timeoutOption,
 } from './fieldBuilders';
 import {
@@ -101,7 +101,7 @@ function declaredFields(operation: DeclaredOperation): INodeProperties[] {
 		...single,
 		...(paging ? [returnAllField, limitField] : []),
 		...groups,
-		...(operation.simplify ? simplifyFields : []),
+		...(operation.simplify ? outputFormatFields : []),
 		...(options.length > 0 ? [optionsField(options)] : []),
 	];
 }

@@ -8,7 +8,7 @@ import type {
 import type { ZodTypeAny } from 'zod';
 
 import type { IdentityOptions } from '../payloads/identity';
-import { type AnswerSchema, listAnswer, recordWith } from '../transport/answerSchemas';
+import { type AnswerSchema, listAnswerSchema, recordSchemaWith } from '../transport/answerSchemas';
 import type { ApiRequest } from '../transport/request';
 import type { FieldValues } from './fieldBuilders';
 import type { StatusAdvice } from './apiError';
@@ -102,17 +102,17 @@ interface Declaration extends OperationInfo {
 	route: `${Method} /${string}`;
 	/** For endpoints with `limit` and `offset`. `resultsKey` is the key of the list in an answer object. */
 	paging?: { resultsKey?: string };
-	/** The schema of the answer, or the keys that must have a value in the answer. Default: `listAnswer`. */
+	/** The schema of the answer, or the keys that must have a value in the answer. Default: `listAnswerSchema`. */
 	answerSchema?: string[] | AnswerSchemaSource;
 	body?: OperationBody;
 	/**
 	 * Optional fields that select records or their owner. If an expression in such a field gives nothing, the item is
 	 * rejected.
 	 */
-	selectingFields?: Record<string, IdentityOptions>;
+	selectingFieldOptions?: Record<string, IdentityOptions>;
 	precheck?: Precheck;
 	/** Runs if an item gets an empty list, e.g. to throw an error if the record of the list does not exist. */
-	ifEmpty?: (...asked: Parameters<Precheck>) => Promise<unknown>;
+	onEmptyList?: (...asked: Parameters<Precheck>) => Promise<unknown>;
 	/** Options of this operation, in addition to general options such as Timeout. */
 	options?: INodeProperties[];
 	/** The constant body of a PUT request that only reads. */
@@ -143,14 +143,14 @@ interface Declaration extends OperationInfo {
 
 /** Splits the route into method and path, and sets the defaults of `repeatable` and `answerSchema`. */
 export function declare(declaration: Declaration) {
-	const { route, paging, answerSchema = listAnswer(paging?.resultsKey) } = declaration;
+	const { route, paging, answerSchema = listAnswerSchema(paging?.resultsKey) } = declaration;
 	const [method, path] = route.split(' ') as [Method, string];
 	return {
 		method,
 		path,
 		repeatable: method === 'GET' || paging !== undefined,
 		...declaration,
-		answerSchema: Array.isArray(answerSchema) ? recordWith(...answerSchema) : answerSchema,
+		answerSchema: Array.isArray(answerSchema) ? recordSchemaWith(...answerSchema) : answerSchema,
 	};
 }
 

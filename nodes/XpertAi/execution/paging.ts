@@ -17,7 +17,7 @@ function resultIdentity(result: unknown): string {
  * @param fetchPage requests up to `limit` results, starting at `offset`
  * @param wanted the maximum number of results; default: all
  */
-export async function collectPages<Result>(
+export async function collectResults<Result>(
 	fetchPage: (page: { limit: number; offset: number }) => Promise<Result[]>,
 	wanted = Infinity,
 ): Promise<Result[]> {

@@ -200,9 +200,9 @@ export class ParameterReader {
 	): Value {
 		const field = this.fieldOf(name);
 		const given = isNothing(raw) ? start : raw;
-		const fieldNaming =
+		const fieldNaming: FieldNaming =
 			field?.type === 'json'
-				? { parameter: field.displayName }
+				? { parameterLabel: field.displayName }
 				: { fields: this.fields, within: name.split('.') };
 		// The schema of the field converts the value. After that, `schema` checks it, with the default values.
 		const value = field ? this.check(fieldSchema(field), given, fieldNaming) : given;

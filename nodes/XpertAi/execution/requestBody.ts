@@ -22,11 +22,11 @@ export function mergeAdditionalFields<Body>(
 	schema: Schema<Body>,
 	panel: FieldNaming,
 	reserved: string[] = [],
-): { value: Body; fieldNames: FieldNaming } {
+): { value: Body; fieldNaming: FieldNaming } {
 	if (!item.hasParameter(ADDITIONAL_FIELDS_JSON))
-		return { value: item.check(schema, value, panel), fieldNames: panel };
+		return { value: item.check(schema, value, panel), fieldNaming: panel };
 	const additionalJson = item.setting(ADDITIONAL_FIELDS_JSON, freeForm.default({}), '');
-	const fieldNames = { ...panel, additionalJson };
+	const fieldNaming = { ...panel, additionalJson };
 	const reservedPaths = reserved.map((path) => path.split('.'));
 	const rejected = reservedPaths.find((path) => setsPath(additionalJson, path));
 	if (rejected)

@@ -16,7 +16,7 @@ import { loggingProgress } from '../transport/clock';
 import { multipartBody, type UploadFile } from '../transport/multipart';
 import { connectionsOf } from '../transport/request';
 import { chosenBinaryField, readUploadFile } from './binary';
-import { concurrencyOf, forEachItem } from './concurrency';
+import { concurrencyOf, flatMapItems } from './concurrency';
 import { DEFAULT_TIMEOUT_SECONDS, type FieldValues } from './fieldBuilders';
 import { throwIfPartMissing } from './identityFields';
 import type { FieldNaming } from './issueText';
@@ -34,7 +34,7 @@ import {
 import { operationFields } from './nodeProperties';
 import { itemJson, rawOrSelectedOutput, readOutputFormat, replyOrThrow } from './outputs';
 import { addHints } from './n8nExecution';
-import { collectPages } from './paging';
+import { collectResults } from './paging';
 import { bodyOf } from './requestBody';
 
 /**
@@ -65,7 +65,7 @@ export async function runDeclared(
 		});
 	};
 	const concurrency = onlyReads(operation) ? READS_AT_ONCE : concurrencyOf(items);
-	const output = await forEachItem(items, work, concurrency);
+	const output = await flatMapItems(items, work, concurrency);
 	addHints(context, compact([answersHint?.(allAnswers)]));
 	return output;
 }
@@ -94,14 +94,14 @@ interface OperationAnswer {
  * @returns one answer for each pair of a path and a body, but only one for a path that `precheck` answers
  */
 async function answersFor(item: Item, operation: DeclaredOperation): Promise<OperationAnswer[]> {
-	const { ifEmpty, precheck, selectingFields = {} } = operation;
+	const { onEmptyList, precheck, selectingFieldOptions = {} } = operation;
 	const { defaultTimeoutSeconds: initialTimeout = DEFAULT_TIMEOUT_SECONDS } = operation;
 	const allPathValues = pathValuesOf(item, operation);
-	for (const [name, options] of Object.entries(selectingFields))
+	for (const [name, options] of Object.entries(selectingFieldOptions))
 		throwIfPartMissing(item, name, options);
 	const timeoutMs = item.setting('options.timeout', timeoutSecondsSchema, initialTimeout) * 1000;
 	// Checks all bodies before the first request, so that an item with an invalid body sends nothing.
-	const { bodies, fieldNames } = requestBodies(item, operation);
+	const { bodies, fieldNaming } = requestBodies(item, operation);
 	const file = operation.body?.isForm
 		? await readUploadFile(item, chosenBinaryField(item))
 		: undefined;
@@ -118,11 +118,11 @@ async function answersFor(item: Item, operation: DeclaredOperation): Promise<Ope
 				? operation.answerSchema(values)
 				: operation.answerSchema;
 		for (const body of bodies) {
-			const request = { path, schema, timeoutMs, body, fieldNames, file };
+			const request = { path, schema, timeoutMs, body, fieldNaming, file };
 			const send = requestSender(item, operation, request);
-			const sendAll = operation.paging ? collectListPages : operation.sendMainRequest;
+			const sendAll = operation.paging ? collectListResults : operation.sendMainRequest;
 			const answer = await (sendAll ? sendAll(item, send) : send());
-			if (ifEmpty && isEqual(answer, [])) await ifEmpty(item, values, timeoutMs);
+			if (onEmptyList && isEqual(answer, [])) await onEmptyList(item, values, timeoutMs);
 			answers.push({ answer, asked: body.value ?? values });
 		}
 	}
@@ -136,7 +136,7 @@ interface MainRequest {
 	timeoutMs: number;
 	body: RequestBody;
 	/** How error messages name the parts of the body. */
-	fieldNames: FieldNaming;
+	fieldNaming: FieldNaming;
 	/** The file of a form. */
 	file?: UploadFile;
 }
@@ -145,10 +145,10 @@ interface MainRequest {
 function requestSender(
 	item: Item,
 	{ method, repeatable, statusAdvice }: DeclaredOperation,
-	{ path, schema, timeoutMs, body: { value, text }, fieldNames, file }: MainRequest,
+	{ path, schema, timeoutMs, body: { value, text }, fieldNaming, file }: MainRequest,
 ): SendRequest {
 	return async (further, options = { repeatable }) => {
-		const json = further ? item.jsonText({ ...(value as object), ...further }, fieldNames) : text;
+		const json = further ? item.jsonText({ ...(value as object), ...further }, fieldNaming) : text;
 		const body = file ? () => multipartBody(file, value as FieldValues) : json;
 		const request = { method, path, body, timeoutMs, schema, ...options };
 		return await item.call(request, { statusAdvice }, json);
@@ -163,16 +163,16 @@ interface RequestBody {
 
 /** Returns the bodies of the requests of an item, and how messages name their fields. */
 function requestBodies(item: Item, { body, fixedBody, paging }: DeclaredOperation) {
-	const { value: whole, fieldNames = {} } = body
+	const { value: whole, fieldNaming = {} } = body
 		? bodyOf(item, body, paging && PAGE_FIELDS)
 		: { value: fixedBody };
 	const bodies = (body?.split?.(whole) ?? [whole]).map(
 		(value): RequestBody => ({
 			value,
-			text: value === undefined ? undefined : item.jsonText(value, fieldNames),
+			text: value === undefined ? undefined : item.jsonText(value, fieldNaming),
 		}),
 	);
-	return { bodies, fieldNames };
+	return { bodies, fieldNaming };
 }
 
 /** Body fields that the node sets for each page of a list. */
@@ -197,13 +197,13 @@ function pathValuesOf(item: Item, { path: template }: DeclaredOperation) {
 }
 
 /** Fetches the pages of a list. The parameters Return All and Limit set the number of results. */
-async function collectListPages(
+async function collectListResults(
 	item: Item,
 	ask: (page: IDataObject) => Promise<unknown>,
 ): Promise<unknown[]> {
 	const all = item.setting('returnAll', z.boolean());
 	const wanted = all ? Infinity : item.setting('limit', positiveInteger);
-	return await collectPages(async (page) => (await ask(page)) as unknown[], wanted);
+	return await collectResults(async (page) => (await ask(page)) as unknown[], wanted);
 }
 
 /**

@@ -74,14 +74,14 @@ export class CircuitBreaker {
 			return;
 		}
 		const streak = this.continueStreak(stage, reason);
-		streak.failures += 1;
-		if (batch > 0) streak.batches.add(batch);
-		const requests = batch > 0 ? streak.batches.size : streak.failures;
+		streak.failureCount += 1;
+		if (batch > 0) streak.batchNumbers.add(batch);
+		const requests = batch > 0 ? streak.batchNumbers.size : streak.failureCount;
 		const minRequests = Math.min(this.limit, MIN_REQUESTS);
 		const minFailures = mayAffectAll ? minRequests : this.limit;
-		if (streak.failures >= minFailures && requests >= minRequests) {
+		if (streak.failureCount >= minFailures && requests >= minRequests) {
 			this.reason = reason;
-			this.streakLength = streak.failures;
+			this.streakLength = streak.failureCount;
 		}
 	}
 
@@ -91,15 +91,15 @@ export class CircuitBreaker {
 		const sharedReason = reason.replace(EVERY_UUID, '');
 		const current = this.streaks.get(stage);
 		if (current?.sharedReason === sharedReason) return current;
-		const streak = { sharedReason, failures: 0, batches: new Set<number>() };
+		const streak = { sharedReason, failureCount: 0, batchNumbers: new Set<number>() };
 		this.streaks.set(stage, streak);
 		return streak;
 	}
 }
 
-/** Consecutive failures with the same reason. `batches`: numbers of the batches that contained the documents. */
+/** Consecutive failures with the same reason. `batchNumbers`: numbers of the batches that contained the documents. */
 interface Streak {
 	sharedReason: string;
-	failures: number;
-	batches: Set<number>;
+	failureCount: number;
+	batchNumbers: Set<number>;
 }

@@ -197,7 +197,7 @@ export class Processing {
 
 	/** Starts documents. The server answers with the documents that it has queued. */
 	private async requestStart(ids: string[]): Promise<void> {
-		const { send, startPath: path } = this.routes;
+		const { send, processPath: path } = this.routes;
 		const body = JSON.stringify(ids);
 		const outcome = await send({ method: 'POST', path, body, schema: documentListAnswer() });
 		if (!outcome.ok) {

@@ -53,7 +53,7 @@ export type DocumentGroups<Report, One = ReadyDocument<Report>> =
 	| AsyncIterable<One[]>;
 
 /** Returns a record as JSON, with the size in bytes. */
-export function serialize(
+export function recordJsonAndSize(
 	record: DocumentRecord,
 ): Pick<ReadyDocument<unknown>, 'recordJson' | 'sizeInBytes'> {
 	const recordJson = JSON.stringify(record);

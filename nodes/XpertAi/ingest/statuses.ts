@@ -84,14 +84,14 @@ export interface FetchedStatuses {
  */
 export async function fetchStatuses(
 	ids: string[],
-	routes: Pick<KnowledgebaseRoutes, 'send' | 'statusPath' | 'signal'>,
+	routes: Pick<KnowledgebaseRoutes, 'send' | 'statusPathOf' | 'signal'>,
 	requiredId?: string,
 ): Promise<FetchedStatuses> {
 	const statuses: FetchedStatuses['statuses'] = new Map();
 	const required = compact([requiredId]);
 	for (const part of chunk(ids, MAX_IDS_PER_URL)) {
 		if (routes.signal?.aborted) break;
-		const path = routes.statusPath(uniq([...part, ...required]));
+		const path = routes.statusPathOf(uniq([...part, ...required]));
 		const outcome = await routes.send({
 			method: 'GET',
 			path,

@@ -6,7 +6,7 @@ import {
 	type Failure,
 	isConnectionClosed,
 	isInputRejected,
-	isServerError,
+	isInternalServerError,
 	isTimeout,
 	isTooLarge,
 	mayBePartlyDone,
@@ -38,7 +38,7 @@ export interface StorerOptions<Report> {
 }
 
 /** A batch, or a part of a split batch, with the results of earlier requests. */
-interface BatchAttempt<Report> {
+interface BatchWithHistory<Report> {
 	batch: Batch<Report>;
 	/** Number of the batch. The parts of a split batch have the same number. */
 	batchNumber: number;
@@ -133,7 +133,7 @@ export class Storer<Report> {
 	 * Sends a batch and reports its documents. Sends the two halves of the batch separately if an invalid document may
 	 * have caused the failure, or if the batch was too much for the server.
 	 */
-	private async sendBatch(earlier: BatchAttempt<Report>): Promise<BatchResult> {
+	private async sendBatch(earlier: BatchWithHistory<Report>): Promise<BatchResult> {
 		const { batch, batchNumber } = earlier;
 		const journal = await this.prepareToSend(batch);
 		if (journal && 'failure' in journal) return this.reportFailed(earlier, journal.failure);
@@ -209,7 +209,7 @@ export class Storer<Report> {
 
 	/** Sends the two halves of a batch, one after the other. */
 	private async sendHalves(
-		attempted: BatchAttempt<Report>,
+		attempted: BatchWithHistory<Report>,
 		failure: Failure,
 	): Promise<BatchResult> {
 		const { batch } = attempted;
@@ -234,7 +234,7 @@ export class Storer<Report> {
 	 * was not sent
 	 */
 	private reportFailed(
-		attempted: BatchAttempt<Report>,
+		attempted: BatchWithHistory<Report>,
 		failure: Failure,
 		records?: unknown[],
 	): BatchResult {
@@ -292,13 +292,13 @@ function maySplit(batch: Batch<unknown>, failure: Failure): boolean {
  * Makes no difference if `mayBeDone` is true, for a `cancelled` request and for status 500.
  */
 function failedOutcome(
-	{ batch, mayBeDone, partlyDoneFailures }: BatchAttempt<unknown>,
+	{ batch, mayBeDone, partlyDoneFailures }: BatchWithHistory<unknown>,
 	failure: Failure,
 	wasSent: boolean,
 ): 'unknown' | 'rejected' | 'notSent' {
 	// For an incomplete answer, `call` has set `mayBeDone`. For a cancelled request, `call` does not set it.
 	if (mayBeDone || failure.kind === 'cancelled') return 'unknown';
-	if (isServerError(failure)) return 'unknown';
+	if (isInternalServerError(failure)) return 'unknown';
 	// An earlier request may have stored these documents, unless it got the same rejection for the same single document.
 	// If this batch was not sent, any earlier request may have stored them.
 	const isRejectedAgain = (earlier: Failure) => wasSent && isSameRejection(batch, earlier, failure);

@@ -6,7 +6,7 @@ import { type ApiClient, call } from '../transport/call';
 import type { Failure } from '../transport/failure';
 import { multipartBody, UPLOAD_PATH, UPLOADS_AT_ONCE } from '../transport/multipart';
 import type { Fact } from './facts';
-import { type DocumentGroups, type ReadyDocument, serialize } from './readyDocuments';
+import { type DocumentGroups, type ReadyDocument, recordJsonAndSize } from './readyDocuments';
 
 /** Either a document to store, or a fact to pass on. */
 export type DocumentOrFact<Report> = ReadyDocument<Report> | Fact<Report>;
@@ -24,8 +24,8 @@ interface UploadOptions<Report> {
 	timeoutMs: number;
 	/** Uploads start only while `canSend` is true. */
 	gate: { readonly canSend: boolean };
-	/** If `sendFailure` is set, no files are uploaded. */
-	memory?: { readonly sendFailure?: Failure };
+	/** If `sendBlockedBy` is set, no files are uploaded. */
+	memory?: { readonly sendBlockedBy?: Failure };
 }
 
 /**
@@ -72,7 +72,7 @@ async function uploadFile<Report>(
 	try {
 		if (!document.readFile) return [document];
 		if (!gate.canSend) return [{ document, outcome: 'notSent' }];
-		const failedMemory = memory?.sendFailure;
+		const failedMemory = memory?.sendBlockedBy;
 		if (failedMemory)
 			return [{ document, outcome: 'notSent', failure: failedMemory, batch: 0, attempts: 0 }];
 		const file = await document.readFile();
@@ -91,7 +91,7 @@ async function uploadFile<Report>(
 			...omit(document, 'readFile'),
 			isUploaded: true,
 			record,
-			...serialize(record),
+			...recordJsonAndSize(record),
 		};
 		return [{ outcome: 'uploaded', hadNul: file.hadNul }, uploaded];
 	} catch (error) {

@@ -56,7 +56,7 @@ export function identityValue(
 		// The schema of the field checks a number that is the whole expression.
 		if (!isWhole && hasLostDigits(value)) return true;
 		if (needsEveryPart && !hasVisibleCharacter(value)) return true;
-		return writesMissingWord(part, value, evaluate);
+		return writesMissingValueWord(part, value, evaluate);
 	};
 	const values = new Map<Template, unknown>();
 	for (const part of parts) {
@@ -132,8 +132,8 @@ const hasVisibleCharacter = (value: unknown) =>
  * Whether the code of a part wrote a word such as `undefined` for a missing value. A word that is already in the data
  * does not count, e.g. in the file name `null-safety.md`.
  */
-function writesMissingWord(
-	{ isPath, reads }: CodePart,
+function writesMissingValueWord(
+	{ isPath, pathsRead }: CodePart,
 	value: unknown,
 	evaluate: (expression: string) => unknown,
 ): boolean {
@@ -141,7 +141,7 @@ function writesMissingWord(
 	const words = value.match(EVERY_MISSING_VALUE_WORD);
 	if (!words) return false;
 	// A path can give a list, e.g. in `$json.tags.join()`. Then each entry counts.
-	const data = reads.flatMap((path) => evaluate(`{{ ${path} }}`));
+	const data = pathsRead.flatMap((path) => evaluate(`{{ ${path} }}`));
 	const texts = data.filter((one) => typeof one === 'string').map((one) => one.toLowerCase());
 	const isInData = (word: string) => texts.some((text) => text.includes(word.toLowerCase()));
 	return !words.every(isInData);

@@ -1,5 +1,5 @@
 import { hasLoneSurrogate, LONE_SURROGATE_ISSUE } from './loneSurrogates';
-import { missingValueIssue, missingValueOfWholeText, missingValueWordIn } from './missingValues';
+import { missingValueIssue, missingValueOrObjectText, missingValueWordIn } from './missingValues';
 
 /**
  * Normalizes a key: removes U+0000 and outer blanks, and converts to NFC. Unicode has two spellings of a name such as
@@ -12,7 +12,7 @@ export const canonicalKey = (text: string): string =>
 export function keyIssue(key: string): string | undefined {
 	if (key === '') return 'must not be empty';
 	if (hasLoneSurrogate(key)) return LONE_SURROGATE_ISSUE;
-	const missing = missingValueOfWholeText(key);
+	const missing = missingValueOrObjectText(key);
 	return missing && missingValueIssue(missing);
 }
 

@@ -17,13 +17,13 @@ export const EVERY_MISSING_VALUE_WORD =
  * @returns the whole text if it stands for a missing value, e.g. `null`; a part such as `[object Object]` of a longer
  * text; undefined for any other text
  */
-export const missingValueOfWholeText = (text: string): string | undefined =>
+export const missingValueOrObjectText = (text: string): string | undefined =>
 	MISSING_VALUES.has(text) ? text : OBJECT_AS_TEXT.exec(text)?.[0];
 
-/** Like `missingValueOfWholeText`, but also finds `undefined`, `null` and `NaN` in a longer text such as `chat-undefined`. */
+/** Like `missingValueOrObjectText`, but also finds `undefined`, `null` and `NaN` in a longer text such as `chat-undefined`. */
 export const missingValueWordIn = (text: string): string | undefined =>
 	missingValueOrObjectText(text) ?? SEPARATE_MISSING_VALUE_WORD.exec(text)?.[0];
 
-/** Returns the issue of a value with a text that `missingValueOfWholeText` or `missingValueWordIn` found. */
+/** Returns the issue of a value with a text that `missingValueOrObjectText` or `missingValueWordIn` found. */
 export const missingValueIssue = (text: string) =>
 	`holds "${text}", which stands for a missing value`;

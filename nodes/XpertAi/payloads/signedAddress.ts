@@ -20,7 +20,7 @@ const olderSchemePattern = (keyId: string, token = '') =>
  * to the same content.
  *
  * - `needed`: the query parameters that identify the scheme
- * - `added`: matches the name of each query parameter that the scheme adds
+ * - `addedPattern`: matches the name of each query parameter that the scheme adds
  */
 export const SIGNATURE_SCHEMES: Array<{ service: string; needed: string[]; addedPattern: RegExp }> =
 	[
@@ -89,6 +89,8 @@ export function unsignedAddress(address: string): string {
 		needed.every((name) => names.includes(name)),
 	);
 	if (!scheme) return address;
-	const kept = parameters.filter((parameter) => !scheme.added.test(nameOf(parameter))).join('&');
+	const kept = parameters
+		.filter((parameter) => !scheme.addedPattern.test(nameOf(parameter)))
+		.join('&');
 	return `${beforeQuery}${kept && `?${kept}`}${fragment}`;
 }

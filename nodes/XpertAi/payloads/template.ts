@@ -17,7 +17,7 @@ export interface CodePart {
 	/** Whether the code is only a path, e.g. `$json.path`. */
 	isPath: boolean;
 	/** The paths that the code reads, e.g. `$json.path` for `$json.path.trim()`. */
-	reads: string[];
+	pathsRead: string[];
 }
 
 /** Fixed text of an expression. */
@@ -109,7 +109,7 @@ const textBeforeBraces = (source: string): Fixed => ({
 function parseCode(source: string): Template {
 	const tokens = source.length > MAX_PARSED_LENGTH ? undefined : tokenize(source)?.tokens;
 	if (tokens?.length) return parseTokens(source, tokens);
-	return { kind: 'part', code: source.trim(), isPath: false, reads: [] };
+	return { kind: 'part', code: source.trim(), isPath: false, pathsRead: [] };
 }
 
 /**
@@ -137,8 +137,8 @@ function parseTokens(source: string, tokens: Token[]): Template {
 			return { kind: 'literal', pieces };
 		}
 	}
-	const reads = readsIn(source, tokens);
-	return { kind: 'part', code, isPath: reads[0] === code, reads };
+	const pathsRead = pathsReadIn(source, tokens);
+	return { kind: 'part', code, isPath: pathsRead[0] === code, pathsRead };
 }
 
 /**
@@ -206,18 +206,18 @@ function fitsInOperand(token: Token, isBehindOperand: boolean): boolean {
 }
 
 /** Returns the paths that code reads, e.g. `$json.path` and `$('Node').item.json.id`. */
-function readsIn(source: string, tokens: Token[]): string[] {
-	const reads: string[] = [];
+function pathsReadIn(source: string, tokens: Token[]): string[] {
+	const paths: string[] = [];
 	for (let at = 0; at < tokens.length; at++) {
 		const { pieces = [], start, text } = tokens[at] as Token;
 		for (const piece of pieces)
-			if (typeof piece !== 'string') reads.push(...readsIn(source, piece));
+			if (typeof piece !== 'string') paths.push(...pathsReadIn(source, piece));
 		// The name behind a dot is a property, e.g. `a.$json`.
 		const isMember = ['.', '?.'].includes(tokens[at - 1]?.text ?? '');
 		const end = text.startsWith('$') && !isMember ? lastTokenIndexOfPath(tokens, at) : undefined;
 		if (end === undefined) continue;
-		reads.push(source.slice(start, (tokens[end] as Token).end));
+		paths.push(source.slice(start, (tokens[end] as Token).end));
 		at = end;
 	}
-	return reads;
+	return paths;
 }

@@ -10,8 +10,8 @@ import type {
 import { callOrThrow, operationError } from '../execution/apiError';
 import { collectResults, PAGE_SIZE } from '../execution/paging';
 import { isJsonObject } from '../payloads/json';
-import { listAnswer } from '../transport/answerSchemas';
-import { connectionOf } from '../transport/request';
+import { listAnswerSchema } from '../transport/answerSchemas';
+import { connectionWithoutItem } from '../transport/request';
 
 /** A request of the editor for a page of a list. */
 interface ListRequest {
@@ -20,7 +20,7 @@ interface ListRequest {
 	/** The number of entries on the pages before. */
 	offset: number;
 	context: ILoadOptionsFunctions;
-	/** Sends a search request, and returns the objects in the answer. `resultsKey`: see `listAnswer`. */
+	/** Sends a search request, and returns the objects in the answer. `resultsKey`: see `listAnswerSchema`. */
 	fetchList: (path: string, body: object, resultsKey?: string) => Promise<IDataObject[]>;
 }
 
@@ -46,13 +46,13 @@ export async function searchList(
 	filter = '',
 	paginationToken = '0',
 ): Promise<INodeListSearchResult> {
-	const { send } = await connectionOf(context);
+	const { send } = await connectionWithoutItem(context);
 	const fetchList: ListRequest['fetchList'] = async (path, body, resultsKey) => {
 		const { answer } = await callOrThrow(context, send, {
 			method: 'POST',
 			path,
 			body: JSON.stringify(body),
-			schema: listAnswer(resultsKey),
+			schema: listAnswerSchema(resultsKey),
 			repeatable: true,
 		});
 		return answer.filter(isJsonObject);
@@ -66,8 +66,8 @@ export async function searchList(
  * @throws NodeOperationError if there is no assistant
  */
 async function searchAssistants({ context, filter, fetchList }: ListRequest) {
-	const all = await collectPages(async (page) => await fetchList('/assistants/search', page));
-	const entries = withDistinctNames(all.flatMap(assistantEntry));
+	const all = await collectResults(async (page) => await fetchList('/assistants/search', page));
+	const entries = withDistinctNames(all.flatMap(assistantEntries));
 	if (entries.length === 0)
 		throw operationError(context.getNode(), NO_ASSISTANT_MESSAGE, {
 			description: NO_ASSISTANT_ADVICE,
@@ -90,7 +90,7 @@ function conversationSearchBy(idKey: 'threadId' | 'id') {
 		const isFull = found.length === PAGE_SIZE;
 		const next = isFull ? String(offset + PAGE_SIZE) : undefined;
 		const zone = context.getTimezone();
-		const entries = found.flatMap((one) => conversationEntry(one, idKey, zone));
+		const entries = found.flatMap((one) => conversationEntries(one, idKey, zone));
 		return { results: withDistinctNames(entries), paginationToken: next };
 	};
 }
@@ -129,7 +129,7 @@ const isNonEmptyText = (value: unknown): value is string =>
 	typeof value === 'string' && value !== '';
 
 /** Returns an array with the entry of an assistant. The array is empty if the assistant has no ID. */
-function assistantEntry({ assistant_id: value, name, description, metadata }: IDataObject) {
+function assistantEntries({ assistant_id: value, name, description, metadata }: IDataObject) {
 	const { title, slug } = isJsonObject(metadata) ? metadata : {};
 	const aliases = [slug, name, description].filter(isNonEmptyText).map((text) => truncate(text));
 	return isNonEmptyText(value)
@@ -138,7 +138,7 @@ function assistantEntry({ assistant_id: value, name, description, metadata }: ID
 }
 
 /** Returns an array with the entry of a conversation. The array is empty if the conversation has no ID. */
-function conversationEntry(conversation: IDataObject, idKey: string, zone: string) {
+function conversationEntries(conversation: IDataObject, idKey: string, zone: string) {
 	const { [idKey]: value, title, status, updatedAt } = conversation;
 	const changed = DateTime.fromISO(String(updatedAt), { zone });
 	const lastChange = changed.isValid ? changed.toFormat('yyyy-MM-dd HH:mm') : '';

@@ -11,7 +11,7 @@ export interface Attempts {
 	/** Whether the node has waited for another run. */
 	hasWaitedForRun: boolean;
 	/** Whether the server has given the lock. Then its address is right. */
-	hasReachedServer: boolean;
+	hasReceivedLock: boolean;
 }
 
 /** Why a run was not started now: because of an active run on the thread, or of a failed attempt. */

@@ -33,7 +33,7 @@ export function waitsForSecondDecision(result: RunResult, decidedTasks?: unknown
  * result with `rejected` and an empty `output`; otherwise the given result, e.g. of a message, a retry, or a run that is
  * not completed
  */
-export async function checkDecision(
+export async function resultOfCheckedDecision(
 	run: Run,
 	result: RunResult,
 	decidedTasks?: unknown[],

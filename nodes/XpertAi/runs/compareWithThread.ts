@@ -1,15 +1,15 @@
 import { transcriptFromThread } from '../threads/runTranscript';
 import { sourcesOf } from '../threads/sources';
 import {
-	readThread,
 	messagesOf,
-	type ThreadState,
-	type ThreadMessage,
+	readThread,
 	textOf,
+	type ThreadMessage,
+	type ThreadState,
 } from '../threads/thread';
 import { repeatUntil } from './client';
-import { type OtherRuns, overlapsOthers } from './overlap';
-import type { RunState, Completed } from './result';
+import { type OtherRunsSummary, overlapsOthers } from './overlap';
+import type { Completed, RunState } from './result';
 import type { RunClient } from './run';
 
 /**
@@ -29,7 +29,7 @@ const IDLE_READS = 2;
 export async function withThreadFindings<State extends RunState>(
 	run: RunClient,
 	result: State,
-	others?: OtherRuns,
+	others?: OtherRunsSummary,
 ): Promise<State> {
 	if (result.status !== 'completed' || result.rejected) return result;
 	const hasOverlap = await overlapsOthers(run, others);

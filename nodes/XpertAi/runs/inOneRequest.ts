@@ -56,7 +56,7 @@ const runAnswer = z
 /** Starts a run and gets the answer from the same request (E4). Never throws. */
 export async function runInOneRequest(run: Run): Promise<RunResult> {
 	const { kind } = run.intent;
-	const stateOrResult = run.isThreadNew ? {} : await handleBusyThread(run);
+	const stateOrResult = run.isThreadNew ? {} : await stateBeforeOrBusyResult(run);
 	if ('status' in stateOrResult) return stateOrResult;
 	const { stateBefore } = stateOrResult;
 	run.facts.conversationId ??= stateBefore?.metadata?.id;
@@ -95,7 +95,7 @@ async function sendAndWait({ stateBefore, ...run }: RunWithStateBefore) {
  *
  * @returns the state of the thread as `stateBefore`, or why the run must not start
  */
-async function handleBusyThread(
+async function stateBeforeOrBusyResult(
 	run: Run,
 ): Promise<{ stateBefore?: ThreadState } | UnsuccessfulResult> {
 	const mayWait = run.whenBusy === 'wait';

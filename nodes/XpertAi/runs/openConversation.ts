@@ -1,12 +1,12 @@
 import { derivedId } from '../payloads/ids';
 import { createConversation, readThreadConversation } from '../threads/conversation';
-import { learnOwner, type Owner, confirmOwner } from '../threads/tokenOwner';
+import { confirmOwner, learnOwner, type Owner } from '../threads/tokenOwner';
 import { readThread } from '../threads/thread';
 import { type ApiClient, DOUBTFUL_ANSWER_PAUSE_MS } from '../transport/call';
 import {
 	type Failure,
-	isNeverSent,
 	isInputRejected,
+	isNeverSent,
 	isTokenRejected,
 	mayMeanNoRecord,
 } from '../transport/failure';
@@ -17,7 +17,7 @@ import { failedResult, resultOfFailure, type UnsuccessfulResult } from './result
 const CREATE_TRIES = 3;
 
 /** The IDs of the conversation, or why there is none. */
-type Opened = { threadId: string; conversationId: string } | UnsuccessfulResult;
+type OpenedOrResult = { threadId: string; conversationId: string } | UnsuccessfulResult;
 
 /**
  * Creates a conversation on a thread that does not exist yet. If the server's answer is lost, looks for the conversation
@@ -27,7 +27,7 @@ export async function openNewConversation(
 	client: ApiClient,
 	threadId: string,
 	title?: string,
-): Promise<Opened> {
+): Promise<OpenedOrResult> {
 	for (let tries = 1; ; tries++) {
 		const created = await createConversation(client, { title, threadId });
 		if (created.ok) return { threadId, conversationId: created.answer.id };
@@ -59,7 +59,7 @@ interface KeyedConversation {
 export async function openConversationByKey(
 	client: Client,
 	keyed: KeyedConversation,
-): Promise<Opened> {
+): Promise<OpenedOrResult> {
 	const { owner } = keyed;
 	if (owner.id === undefined) {
 		const learn = async () => await learnOwner(client, owner);
@@ -84,7 +84,7 @@ async function openForOwner(
 	client: Client,
 	{ keyId, title, owner }: KeyedConversation,
 	createdById: string,
-): Promise<Opened | undefined> {
+): Promise<OpenedOrResult | undefined> {
 	const threadId = derivedId(keyId, createdById);
 	const found = await findConversation(client, threadId);
 	if (found) return found;
@@ -111,7 +111,10 @@ async function openForOwner(
  *
  * @returns undefined if there is none; a failed result if the server could not be asked
  */
-async function findConversation(client: Client, threadId: string): Promise<Opened | undefined> {
+async function findConversation(
+	client: Client,
+	threadId: string,
+): Promise<OpenedOrResult | undefined> {
 	const { failure, conversationId } = await readThreadConversation(client, threadId);
 	if (failure) return resultOfFailure(failure, threadId);
 	return conversationId ? { threadId, conversationId } : undefined;
@@ -121,7 +124,10 @@ async function findConversation(client: Client, threadId: string): Promise<Opene
  * Finds or creates the conversation of a key on a server that does not support owners. The thread ID is derived from the
  * key and the credential. The conversation ID is not derived.
  */
-async function openForCredential(client: Client, keyed: KeyedConversation): Promise<Opened> {
+async function openForCredential(
+	client: Client,
+	keyed: KeyedConversation,
+): Promise<OpenedOrResult> {
 	const { keyId, title, credentialId } = keyed;
 	const threadId = derivedId(keyId, `credential ${credentialId}`);
 	const found = await findConversation(client, threadId);

@@ -1,9 +1,9 @@
-import { newestAnswers } from '../threads/conversation';
+import { readNewestAnswers } from '../threads/conversation';
 import { listRuns, type RunRecord, stageOf, startedRuns } from '../threads/runsApi';
 import type { RunClient } from './run';
 
 /** What is known about the other runs of a thread when a run starts. */
-export interface OtherRuns {
+export interface OtherRunsSummary {
 	/** Whether another run was active. */
 	isActive: boolean;
 	/** IDs of the runs that had ended, at most the last `COMPARED_RUN_COUNT`. */
@@ -20,7 +20,7 @@ export const COMPARED_RUN_COUNT = 3;
  *
  * @param others the other runs when the run started, if known
  */
-export async function overlapsOthers(run: RunClient, others?: OtherRuns) {
+export async function overlapsOthers(run: RunClient, others?: OtherRunsSummary) {
 	if (others?.isActive) return true;
 	const byAnswers = others && (await overlapsByAnswers(run, others));
 	return byAnswers ?? (await overlapsByRuns(run));
@@ -32,7 +32,7 @@ export async function overlapsOthers(run: RunClient, others?: OtherRuns) {
  *
  * @returns undefined if the newest answers do not contain the answer of this run
  */
-async function overlapsByAnswers(run: RunClient, { endedIds }: OtherRuns) {
+async function overlapsByAnswers(run: RunClient, { endedIds }: OtherRunsSummary) {
 	const { conversationId } = run.facts;
 	if (!conversationId) return undefined;
 	const { answer: newest = [] } = await readNewestAnswers(run, conversationId, COMPARED_RUN_COUNT);

@@ -3,7 +3,7 @@ import { compact, difference, isString } from 'lodash';
 
 import { type ConversationFacts, findAnswer } from '../threads/conversation';
 import { newestRun, type RunRecord, SETTLING_MS, stageOf, startedRuns } from '../threads/runsApi';
-import { approvalRequest, fieldOfTasks, waitsForPerson } from '../threads/tasks';
+import { approvalDetails, fieldOfTasks, waitsForPerson } from '../threads/tasks';
 import { sanitize } from '../transport/sanitize';
 import { repeatUntil } from './client';
 import { explainIfThreadMissing } from './explainFailedStart';
@@ -63,14 +63,14 @@ function remainingSettlingMs(
 	return hasJustEnded ? SETTLING_MS - Math.max(0, sinceEndMs) : 0;
 }
 
-type Planned = Omit<Plan, 'runsBefore'> | UnsuccessfulResult;
+type PlannedOrResult = Omit<Plan, 'runsBefore'> | UnsuccessfulResult;
 
 /** Prepares the request that starts a run. Returns a failed result if the node must not send the request. */
 export async function planStart(
 	run: Run,
 	runsBefore: RunRecord[],
 	attempts: Attempts,
-): Promise<Planned> {
+): Promise<PlannedOrResult> {
 	const { kind } = run.intent;
 	const last = newestRun(runsBefore);
 	if (kind === 'message') return await planMessage(run, last, attempts);
@@ -88,10 +88,10 @@ async function planMessage(
 	run: Run,
 	last: RunRecord | undefined,
 	attempts: Attempts,
-): Promise<Planned> {
+): Promise<PlannedOrResult> {
 	if (last?.status === 'interrupted') {
 		const conversation = await readInterruptedConversation(run, last, attempts);
-		if (waitsForPerson(conversation)) run.facts.discarded = conversation.tasks.map(approvalRequest);
+		if (waitsForPerson(conversation)) run.facts.discarded = conversation.tasks.map(approvalDetails);
 	}
 	// On a new thread, the node finds the run without a mark.
 	if (run.isThreadNew) return { body: run.body };
@@ -130,7 +130,7 @@ async function planDecision(
 	// The server would ignore changes to a call that does not wait, and run the waiting calls unchanged.
 	const calls = fieldOfTasks('call.id', tasks);
 	const unknownCalls = difference(run.intent.changedCallIds, calls);
-	if (unknownCalls.length > 0) return changesNotWaitingResult(calls);
+	if (unknownCalls.length > 0) return callNotWaitingResult(calls);
 	return { body: withTargetRun(body, waitingRun.run_id), waitingRun, decidedTasks: tasks };
 }
 
@@ -139,7 +139,7 @@ async function planDecision(
  *
  * @param calls the ID of the waiting call of each task. The entry of a task without a call is undefined.
  */
-function changesNotWaitingResult(calls: unknown[]) {
+function callNotWaitingResult(calls: unknown[]) {
 	const shown = compact(calls.map((id) => isString(id) && sanitize(id)));
 	if (shown.length > 0) {
 		const advice = `Nothing was decided. Name each call by its callId in "interrupt". Waiting: ${shown.join(', ')}.`;

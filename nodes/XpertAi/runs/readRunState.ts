@@ -1,13 +1,13 @@
 import { type ConversationFacts, findAnswer } from '../threads/conversation';
 import { RunTranscript } from '../threads/runTranscript';
 import {
-	streamRequest,
 	listRuns,
 	newestRun,
 	readRun,
 	type RunRecord,
 	SETTLING_MS,
 	stageOf,
+	streamRequest,
 } from '../threads/runsApi';
 import { mayBeLeftOver, waitsForPerson } from '../threads/tasks';
 import { endsWithCall, messagesOf, readThread } from '../threads/thread';
@@ -16,12 +16,12 @@ import { isTransient } from '../transport/failure';
 import { repeatUntil, UNREACHABLE_MS } from './client';
 import { overlappingRuns } from './overlap';
 import {
+	cancelledOnServerResult,
 	completedFrom,
 	failedResult,
 	hasAnswer,
-	resultFromTranscript,
 	NO_ANSWER_RESULT,
-	cancelledOnServerResult,
+	resultFromTranscript,
 	runFailedResult,
 	type Running,
 	type RunState,
@@ -110,7 +110,7 @@ async function readCompletedRun(run: RunClient, content: unknown): Promise<RunSt
 const TOOK_TOO_LONG_REASON = 'it took longer than the server allows';
 
 /** Returns the error of the conversation, which is that of the last run; undefined if this run is not the last. */
-async function errorIfLastRun(run: RunClient, { error }: ConversationFacts) {
+async function readErrorIfLastRun(run: RunClient, { error }: ConversationFacts) {
 	if (!error) return undefined;
 	const { answer: runs } = await listRuns(run, run.threadId);
 	return newestRun(runs ?? [])?.run_id === run.runId ? error : undefined;

@@ -63,7 +63,11 @@ async function startAndFollow(asked: Run): Promise<RunResult | undefined> {
 async function follow(asked: Run, started: StartedRun): Promise<RunResult> {
 	const { threadId, runId, decidedTasks, othersAtStart } = started;
 	const run = { ...asked, threadId, runId };
-	const result = await checkDecision(run, await waitForRunResult(run, started), decidedTasks);
+	const result = await resultOfCheckedDecision(
+		run,
+		await waitForRunResult(run, started),
+		decidedTasks,
+	);
 	// `confirmChanges` also follows the second decision to its end. If the server lacks the routes, `result` stays.
 	if (run.intent.changedCallIds && waitsForSecondDecision(result, decidedTasks))
 		return (await confirmChanges(asked)) ?? result;

@@ -57,7 +57,7 @@ export async function sendStart(
 		return { threadId, runId: waitingRun?.run_id ?? streamId, streamId, decidedTasks };
 	}
 	const { failure, mayBeDone } = sent;
-	if (mayMeanNoRoute(failure)) return resultOfMissingRoutes(run, failure);
+	if (mayMeanNoRoute(failure)) return markRoutesMissing(run, failure);
 	if (callerRepeats && isTransient(failure) && certainlyNotDone(failure)) return { failure };
 	// `mayBeDone` does not cover a cancelled request (see `isOutcomeUnknown`).
 	const mayHaveStarted = mayBeDone || failure.kind === 'cancelled';
@@ -82,7 +82,7 @@ async function searchLostRun(
 	// The first search uses the client of the lock, if any. `cancelIfGivenUp` searches with a deadline of its own.
 	const findRunId = async (client: Client) => {
 		const runWithClient = { ...run, ...client };
-		const find = async () => await findLostRun(runWithClient, plan);
+		const find = async () => await findLostRunId(runWithClient, plan);
 		return await repeatUntil(runWithClient, find, isDone, START_RETRY_PAUSE_MS);
 	};
 	const runId = await findRunId({ ...run, ...lock?.clientAfterStart });
@@ -116,7 +116,7 @@ const LOST_START_SEARCH_MS = 6_000;
  * - On an existing thread: the only new run. For a message, the thread must show its message mark. For a retry, nobody
  *   may have sent a message since the last update of the newest run in `runsBefore`.
  */
-async function findLostRun(run: Run, plan: Plan): Promise<string | undefined> {
+async function findLostRunId(run: Run, plan: Plan): Promise<string | undefined> {
 	const { messageMark, waitingRun, runsBefore } = plan;
 	if (waitingRun) return (await wasDecided(run, waitingRun)) ? waitingRun.run_id : undefined;
 	const { answer: runs } = await listRuns(run, run.threadId);
@@ -146,10 +146,7 @@ async function wasDecided(run: Run, waitingRun: RunRecord): Promise<boolean> {
 export type SentRun = RunIds & FollowOptions & Required<Pick<FollowOptions, 'streamId'>>;
 
 /** Stores that the server lacks the routes for background runs, if this is certain. Returns the result of the run. */
-export function resultOfMissingRoutes(
-	{ backgroundRoutes }: Run,
-	failure: Failure,
-): UnsuccessfulResult {
+export function markRoutesMissing({ backgroundRoutes }: Run, failure: Failure): UnsuccessfulResult {
 	// Remember a missing route only if the API itself reports it. A proxy may send a 404 while the server is down.
 	backgroundRoutes.areMissing ||= failure.missing === 'route';
 	const advice = 'Use Thread: Ask and Wait, which works on every server.';

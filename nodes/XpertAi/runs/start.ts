@@ -29,7 +29,7 @@ import {
 	type UnsuccessfulResult,
 } from './result';
 import type { Run } from './run';
-import { resultOfMissingRoutes, sendStart, type SentRun } from './sendStart';
+import { markRoutesMissing, sendStart, type SentRun } from './sendStart';
 import { takeTurnLock, type TurnLock } from './turnLock';
 
 /*
@@ -46,7 +46,7 @@ import { takeTurnLock, type TurnLock } from './turnLock';
 /** A run that the server has started, and what to know about its thread. */
 export interface StartedRun extends SentRun {
 	/** Whether another run of the thread was active when this run started, and which had ended. */
-	othersAtStart: OtherRuns;
+	othersAtStart: OtherRunsSummary;
 	/** Resolves when the lock was given back. */
 	untilLockGivenBack?: Promise<void>;
 }
@@ -61,7 +61,7 @@ const LOCK_WAIT_LIMIT_MS = 5_000;
  * @returns the IDs of the started run, or why no run was started
  */
 export async function startInTurn(run: Run): Promise<StartedRun | UnsuccessfulResult> {
-	const attempts = { failedCount: 0, hasWaitedForRun: false, hasReachedServer: false };
+	const attempts = { failedCount: 0, hasWaitedForRun: false, hasReceivedLock: false };
 	let watch: BlockingRunWatch | undefined;
 	try {
 		for (;;) {
@@ -118,7 +118,7 @@ async function lockAndStart(
 	const maxWaitMs = whenBusy === 'fail' ? LOCK_WAIT_LIMIT_MS : Infinity;
 	const taken = needsLock ? await takeTurnLock(run, lockSupport, threadId, maxWaitMs) : {};
 	const { lock, failure, hasStoppedWaiting } = taken;
-	attempts.hasReachedServer ||= lock !== undefined;
+	attempts.hasReceivedLock ||= lock !== undefined;
 	if (!lock && signal?.aborted) return executionStoppedResult();
 	// With `whenBusy: 'wait'`, only the deadline ends the wait. With `fail`, goes on without the lock: the list of runs
 	// shows whether the thread is busy.
@@ -192,7 +192,7 @@ async function listRunsBefore(
 
 /**
  * Returns the result if the runs of the thread could not be listed. If the server lacks the routes, stores this fact (see
- * `resultOfMissingRoutes`).
+ * `markRoutesMissing`).
  */
 function resultOfListFailure(
 	run: Run,
@@ -201,7 +201,7 @@ function resultOfListFailure(
 ): UnsuccessfulResult {
 	if (run.signal?.aborted) return executionStoppedResult();
 	// After a successful read, a 404 does not mean a missing route. It comes from a proxy whose server is down.
-	if (!hasWaitedForRun && mayMeanNoRoute(failure)) return resultOfMissingRoutes(run, failure);
+	if (!hasWaitedForRun && mayMeanNoRoute(failure)) return markRoutesMissing(run, failure);
 	return { status: 'failed', failure };
 }
 
@@ -214,13 +214,13 @@ export const isOnOtherThread = (run: Run, started: Pick<StartedRun, 'threadId'>)
  * otherwise for at most `UNREACHABLE_MS`. In the second case, does not retry a 404 of a proxy, nor a failed connection
  * before any request has reached the server.
  */
-async function listWithRetries(run: Run, { hasWaitedForRun, hasReachedServer }: Attempts) {
+async function listWithRetries(run: Run, { hasWaitedForRun, hasReceivedLock }: Attempts) {
 	const list = async () => await listRuns(run, run.threadId);
 	return await repeatUntil(run, list, ({ failure }, waitedMs) => {
 		if (!failure || !isTransient(failure)) return true;
 		// The server has answered before, so it will answer again.
 		if (hasWaitedForRun) return false;
-		const mayBeWrongAddress = failure.kind === 'network' && !hasReachedServer;
+		const mayBeWrongAddress = failure.kind === 'network' && !hasReceivedLock;
 		return mayBeWrongAddress || mayMeanNoRoute(failure) || waitedMs >= UNREACHABLE_MS;
 	});
 }

@@ -134,7 +134,7 @@ function stopwatch(clock: Clock) {
 }
 
 /** Creates the record of a lock. `ageMs` returns the milliseconds since the first request. */
-async function create(client: Client, id: string) {
+async function createOrRetitleWithAge(client: Client, id: string) {
 	const ageMs = stopwatch(client.clock);
 	return { ...(await createOrRetitleLockRecord(client, id, `n8n ${randomUUID()}`)), ageMs };
 }
@@ -165,9 +165,9 @@ export async function takeTurnLock(
 	let duplicates = 0;
 	const mustGiveUp = () => signal?.aborted || client.remainingMs() <= 0 || waitedMs() >= maxWaitMs;
 	for (let pause = FIRST_LOOK_MS; maySupportLocks(support, clock) && !mustGiveUp(); ) {
-		const { answer, failure, ageMs } = await create(client, id);
+		const { answer, failure, ageMs } = await createOrRetitleWithAge(client, id);
 		if (failure && !isDuplicate(failure)) {
-			recordFailedCreation(support, failure, clock);
+			noteFailedCreation(support, failure, clock);
 			return maySupportLocks(support, clock) ? { failure } : {};
 		}
 		if (answer && !isValidLockRecord(answer, id)) {
@@ -183,7 +183,7 @@ export async function takeTurnLock(
 		// so look again at once.
 		duplicates = failure ? duplicates + 1 : 0;
 		if (failure && duplicates <= MAX_DUPLICATES) continue;
-		if (answer && (await deleteDead(client, support, answer))) continue;
+		if (answer && (await deleteIfDead(client, support, answer))) continue;
 		await client.wait(pause * (0.5 + clock.random()));
 		pause = Math.min(LONGEST_LOOK_MS, pause * 1.5);
 	}
@@ -191,7 +191,7 @@ export async function takeTurnLock(
 }
 
 /** Stores what a failed creation tells about the server's support of locks. */
-function recordFailedCreation(support: LockSupport, failure: Failure, clock: Clock) {
+function noteFailedCreation(support: LockSupport, failure: Failure, clock: Clock) {
 	// `call` sets `missing: 'route'` only after two answers, so this failure is proof.
 	const lacksRoute = failure.missing === 'route';
 	const isRejected =
@@ -216,7 +216,7 @@ const clientWithoutDeadline = ({ sendWithoutDeadline, clock }: Client): ApiClien
  * @param record as the server showed it just now
  * @returns whether the server confirmed the deletion
  */
-async function deleteDead(
+async function deleteIfDead(
 	client: Client,
 	support: LockSupport,
 	record: LockRecordWithId,
@@ -232,8 +232,8 @@ async function deleteDead(
 }
 
 /**
- * Whether the lease has ended by the clock of the server. `create` has just changed the title of the record, so its
- * last change is now. False without valid times.
+ * Whether the lease has ended by the clock of the server. `createOrRetitleWithAge` has just changed the title of the
+ * record, so its last change is now. False without valid times.
  */
 const isDead = (record: LockRecord) => ageAtLastChangeMs(record) > LEASE_MS;
 
@@ -246,7 +246,7 @@ const isDead = (record: LockRecord) => ageAtLastChangeMs(record) > LEASE_MS;
 async function takeRightToDelete(client: Client, dead: LockRecordWithId) {
 	for (let record = dead; ; ) {
 		const id = derivedId(record.id, record.createdAt ?? '');
-		const { answer, ageMs } = await create(client, id);
+		const { answer, ageMs } = await createOrRetitleWithAge(client, id);
 		if (!answer || !isValidLockRecord(answer, id)) return undefined;
 		if (isJustCreated(answer)) return { ageMs };
 		if (!isDead(answer)) return undefined;
@@ -278,8 +278,8 @@ async function deleteWithExclusiveRight(
 		// A proxy answers 404 while its server is down. So one 404 does not show that the route is missing.
 		if (failure.status === 404) countRejection(support, 'deletion', clock);
 		if (!maySupportLocks(support, clock)) return false;
-		// `isUnchanged` waits before it reads the record, so this loop needs no pause of its own.
-		if (!(await isUnchanged(client, record, failure, leftMs))) return false;
+		// `waitAndCheckUnchanged` waits before it reads the record, so this loop needs no pause of its own.
+		if (!(await waitAndCheckUnchanged(client, record, failure, leftMs))) return false;
 	}
 	return false;
 }
@@ -290,7 +290,7 @@ async function deleteWithExclusiveRight(
  *
  * @returns false also if the time is over, the execution was stopped, or the server has no route to read the record
  */
-async function isUnchanged(
+async function waitAndCheckUnchanged(
 	client: Client,
 	{ id, createdAt }: LockRecordWithId,
 	failedDeletion: Failure,

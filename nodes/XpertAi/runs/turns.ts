@@ -1,5 +1,5 @@
 import { type Client, waitAtMost } from './client';
-import { busyResult, executionStoppedResult, busyAtDeadlineResult } from './result';
+import { busyAtDeadlineResult, busyResult, executionStoppedResult } from './result';
 import type { Run } from './run';
 
 /** A place in the queue of a thread. All executions in this process share the queue. */
@@ -13,11 +13,11 @@ export interface Turn {
 }
 
 /** For each thread ID: a promise that resolves when all turns in the queue have ended. */
-const queues = new Map<string, Promise<void>>();
+const queueEnds = new Map<string, Promise<void>>();
 
 /** Appends a turn to the queue of a thread. The caller must call `end` on the turn. */
 export function enqueueTurn(threadId: string): Turn {
-	const earlierTurns = queues.get(threadId);
+	const earlierTurns = queueEnds.get(threadId);
 	let end!: () => void;
 	const ended = new Promise<void>((resolve) => (end = resolve));
 	const isReached = earlierTurns === undefined;
@@ -26,10 +26,10 @@ export function enqueueTurn(threadId: string): Turn {
 	const allTurns = turn.untilReached.then(async () => {
 		turn.isReached = true;
 		await ended;
-		const isLast = queues.get(threadId) === allTurns;
-		if (isLast) queues.delete(threadId);
+		const isLast = queueEnds.get(threadId) === allTurns;
+		if (isLast) queueEnds.delete(threadId);
 	});
-	queues.set(threadId, allTurns);
+	queueEnds.set(threadId, allTurns);
 	return turn;
 }
 

@@ -21,7 +21,7 @@ const LINK = new RegExp(
 );
 
 /** Pattern for a cut-off URL: either the start of `xpert://`, e.g. `xp`, or `xpert://` followed by `after`. */
-const startOf = (after: string) =>
+const cutOffUrlPattern = (after: string) =>
 	[...'xpert://'].reduceRight((inner, sign) => `(?:${sign}${inner})?`, after);
 
 /** Matches a link that is cut off at the end of a text. */

@@ -170,7 +170,7 @@ export async function hasNoQuestionSince(
 }
 
 /** Reads the newest answers in a conversation. `executionId` is the ID of the run, and can be missing. */
-export async function newestAnswers(client: ApiClient, conversationId: string, limit: number) {
+export async function readNewestAnswers(client: ApiClient, conversationId: string, limit: number) {
 	const search = { where: { role: 'ai' }, order: { createdAt: 'DESC' }, limit };
 	return await searchMessages(client, conversationId, search);
 }

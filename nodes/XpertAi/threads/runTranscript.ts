@@ -12,7 +12,7 @@ import {
 	type Part,
 	partSchema,
 } from './runEventSchemas';
-import { approvalRequest, waitingTaskFacts } from './tasks';
+import { approvalDetails, waitingTaskFacts } from './tasks';
 import { isTextPart, parseReply, textOf, type ThreadMessage, type ThreadState } from './thread';
 
 /** Receives the answer piece by piece, while the assistant writes. */
@@ -56,7 +56,7 @@ export class RunTranscript {
 	private isStoredMessage = false;
 	/** Components by ID. The call that started a sub-agent has two keys: the call ID and the sub-agent's run ID. */
 	private readonly components = new Map<string, Part>();
-	/** Tool calls from `addTaskCalls`. `startSubAgent` looks here for the call that started the sub-agent. */
+	/** Tool calls from `addTaskCalls`. `markSubAgentStarted` looks here for the call that started the sub-agent. */
 	private readonly waitingCalls: Part[] = [];
 	/** The last text of the assistant, not of a sub-agent. */
 	private lastText?: Part;
@@ -117,7 +117,7 @@ export class RunTranscript {
 	/** Adds the tool call of each task. Skips known tool calls. */
 	addTaskCalls(tasks: unknown[]) {
 		for (const task of tasks) {
-			const { callId: id, tool, args: input } = approvalRequest(task);
+			const { callId: id, tool, args: input } = approvalDetails(task);
 			if (id === undefined || this.components.has(id)) continue;
 			this.waitingCalls.push(this.addNewComponent(component(id, { tool, input })));
 		}
@@ -183,7 +183,8 @@ export class RunTranscript {
 				// The first agent that starts is the assistant. Any other agent with a parent is a workflow step (which comes as
 				// a part, and is not started here) or a sub-agent.
 				this.agentKey ??= data.agentKey;
-				if (data.parentId !== undefined && data.category !== 'workflow') this.startSubAgent(data);
+				if (data.parentId !== undefined && data.category !== 'workflow')
+					this.markSubAgentStarted(data);
 				break;
 			case 'on_agent_end':
 				if (data.agentKey === this.agentKey) {
@@ -237,7 +238,7 @@ export class RunTranscript {
 	}
 
 	/** Marks the tool call that started a sub-agent as running. Adds a component if the call is unknown. */
-	private startSubAgent({ id = '', title, inputs }: EventData) {
+	private markSubAgentStarted({ id = '', title, inputs }: EventData) {
 		const call = this.waitingCalls.find(
 			({ data }) => data?.output === undefined && isEqual(data?.input, inputs),
 		);
@@ -278,7 +279,7 @@ function usageOf({ tokens: totalTokens, inputTokens = 0, outputTokens = 0 }: Eve
 	return { ...(isSum && { inputTokens, outputTokens }), totalTokens };
 }
 
-const stepChannels = z.record(z.object({ result: z.unknown() }).catch({}));
+const stepChannelsSchema = z.record(z.object({ result: z.unknown() }).catch({}));
 
 /**
  * Reads one run or all runs of a thread from the state of the thread. Does not set `end`.
@@ -291,7 +292,7 @@ export function transcriptFromThread(
 ): RunTranscript {
 	const transcript = new RunTranscript('');
 	// The results of knowledge steps are in fields of `state.values` whose names end with `_channel`.
-	const channels = stepChannels.parse(state?.values ?? {});
+	const channels = stepChannelsSchema.parse(state?.values ?? {});
 	for (const [name, { result }] of Object.entries(channels))
 		if (name.endsWith('_channel') && result)
 			transcript.addPart(component(name, { output: result }));

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { lenientText } from '../payloads/zodHelpers';
 import { anySuccessfulAnswer } from '../transport/answerSchemas';
 import { API_ROOT, buildPath } from '../transport/api';
-import { type ApiClient, call, type Call, type Result } from '../transport/call';
+import { type ApiClient, call, type Call, type CallResult } from '../transport/call';
 import { READ_REQUEST } from './requests';
 import type { EventStreamOptions } from '../transport/eventStream';
 import type { Failure } from '../transport/failure';
@@ -49,8 +49,8 @@ export interface RunIds {
 export type RunRecord = z.infer<typeof runRecord>;
 
 /** Reads one run. Checks the thread of the run, because the server ignores the thread ID. Never throws. */
-export async function readRun(client: ApiClient & RunIds): Promise<Result<RunRecord>> {
-	const read = await readRunById(client);
+export async function readRun(client: ApiClient & RunIds): Promise<CallResult<RunRecord>> {
+	const read = await readRunOnAnyThread(client);
 	const { threadId, runId } = client;
 	const actual = read.answer?.thread_id ?? threadId;
 	if (!read.ok || actual.toLowerCase() === threadId.toLowerCase()) return read;
@@ -68,7 +68,7 @@ const OTHER_THREAD_REASON =
 	'The run is of another thread: take threadId and runId from the same Thread: Start Run';
 
 /** Reads one run, even if it is on another thread, because the server ignores the thread ID. */
-async function readRunById(client: ApiClient & RunIds): Promise<Result<RunRecord>> {
+async function readRunOnAnyThread(client: ApiClient & RunIds): Promise<CallResult<RunRecord>> {
 	const { threadId, runId } = client;
 	const path = buildPath(ONE_RUN_PATH, { threadId, runId });
 	const schema = runRecord.refine((record) => record.run_id === runId, 'it is not this run');

@@ -63,7 +63,7 @@ const passageList = z
 	.transform((list) => compact(list));
 
 /** A search result: a list of passages, or an object with the list in `chunks`. */
-const searchResult = z.union([
+const searchResultSchema = z.union([
 	passageList,
 	z.object({ chunks: passageList }).transform(({ chunks }) => chunks),
 ]);
@@ -83,7 +83,7 @@ export interface Source extends Passage {
  * @returns an empty list if the result is not a search result
  */
 export const passagesIn = (raw: unknown): Passage[] =>
-	searchResult.safeParse(typeof raw === 'string' ? parseJsonText(raw) : raw).data ?? [];
+	searchResultSchema.safeParse(typeof raw === 'string' ? parseJsonText(raw) : raw).data ?? [];
 
 /**
  * The passages that a run found or cited, without duplicates. A passage gets its number by its first citation, as in a

@@ -44,7 +44,7 @@ const waitingTask = z
  * The question of a waiting task and the tool call to approve. After a person changed the arguments, `args` and
  * `callId` are undefined. n8n expressions cannot read a field named `arguments`, so the field is named `args`.
  */
-export function approvalRequest(task: unknown) {
+export function approvalDetails(task: unknown) {
 	const { name, info, call } = waitingTask.parse(task);
 	const title = info.title ?? name ?? '';
 	const isDescribed = info.description && info.description !== title;
@@ -57,6 +57,6 @@ export function approvalRequest(task: unknown) {
  * output.
  */
 export function waitingMessage(tasks: unknown[] = []): string {
-	const questions = sanitize(tasks.map((task) => approvalRequest(task).question).join(', '));
+	const questions = sanitize(tasks.map((task) => approvalDetails(task).question).join(', '));
 	return `This waits for a person to decide${questions ? `: ${questions}` : ''}.`;
 }

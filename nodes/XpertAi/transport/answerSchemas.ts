@@ -17,7 +17,7 @@ export const anySuccessfulAnswer = z
 const filled = z.unknown().refine((value) => (value ?? '') !== '');
 
 /** Returns a schema for a record with a non-empty value for each key. The record can have more fields. */
-export const recordWith = (...keys: string[]) => openObject(eachOf(filled, ...keys));
+export const recordSchemaWith = (...keys: string[]) => openObject(eachOf(filled, ...keys));
 
 /**
  * Returns a function that creates a schema for one record. The record must have the ID that the request asked for,
@@ -28,7 +28,7 @@ export const recordWith = (...keys: string[]) => openObject(eachOf(filled, ...ke
  */
 export function schemaOfAskedRecord(what: string, key = 'id') {
 	return (asked: Record<string, string>) =>
-		recordWith(key).refine(
+		recordSchemaWith(key).refine(
 			(answer) => String(answer[key]).toLowerCase() === Object.values(asked)[0]?.toLowerCase(),
 			`it is about another ${what}`,
 		);
@@ -39,7 +39,7 @@ export function schemaOfAskedRecord(what: string, key = 'id') {
  *
  * @param resultsKey the field of the answer that contains the list; by default, the answer itself is the list
  */
-export const listAnswer = (resultsKey?: string): AnswerSchema<unknown[]> =>
+export const listAnswerSchema = (resultsKey?: string): AnswerSchema<unknown[]> =>
 	z.preprocess(
 		(answer) => (resultsKey ? get(answer, [resultsKey]) : answer),
 		z.array(z.unknown(), { message: 'it holds no list of results' }),

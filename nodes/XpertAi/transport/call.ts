@@ -44,7 +44,7 @@ export interface ApiClient {
 }
 
 /** The result of a call: the answer or the failure, and facts about the attempts. */
-export type Result<Answer> = {
+export type CallResult<Answer> = {
 	attempts: number;
 	/**
 	 * Whether the server may have processed a failed attempt, or may still process it. A successful retry does not
@@ -77,18 +77,18 @@ export async function call<Answer>(
 		shouldStopRetrying,
 		...request
 	}: Call<Answer>,
-): Promise<Result<Answer>> {
+): Promise<CallResult<Answer>> {
 	const limits = outageBudget?.limits ?? DEFAULT_RETRY_LIMITS;
 	const started = clock.now();
 	const longestMs = Number.isFinite(deadline) ? deadline - started : limits.maxElapsedMs;
 	let mayBeDone = false;
 	let wasRouteMissing = false;
-	let wrongServerSigns = 0;
+	let wrongServerSignCount = 0;
 	for (let attempts = 1; ; attempts++) {
 		const sentBody = typeof body === 'function' ? body() : body;
 		const outcome = await send({ ...request, body: sentBody, timeoutMs });
 		if (outcome.ok) {
-			outageBudget?.record();
+			outageBudget?.recordOutcome();
 			return { ...outcome, mayBeDone, attempts };
 		}
 		const { failure } = outcome;
@@ -96,21 +96,21 @@ export async function call<Answer>(
 		const isRouteMissing = failure.missing === 'route';
 		const isUnconfirmed = isRouteMissing && !wasRouteMissing;
 		wasRouteMissing = isRouteMissing;
-		wrongServerSigns = suggestsWrongServer(failure) ? wrongServerSigns + 1 : 0;
-		const canSucceed = shouldRetry(failure, { repeatable, isUnconfirmed, wrongServerSigns });
+		wrongServerSignCount = suggestsWrongServer(failure) ? wrongServerSignCount + 1 : 0;
+		const canSucceed = shouldRetry(failure, { repeatable, isUnconfirmed, wrongServerSignCount });
 		const hasTries = attempts < (maxTries ?? limits.maxTries);
 		const delay = delayAfter(failure, attempts, clock.random());
 		const isInTime = clock.now() - started + delay <= longestMs;
 		const isStopped = shouldStopRetrying?.(failure, attempts) === true;
 		if (!canSucceed || !hasTries || !isInTime || isStopped) {
-			if (!isStopped) outageBudget?.record(failure);
+			if (!isStopped) outageBudget?.recordOutcome(failure);
 			// A missing route counts only if two attempts in a row report it.
 			const missing = isUnconfirmed ? undefined : failure.missing;
 			return { ok: false, failure: { ...failure, attempts, missing }, mayBeDone, attempts };
 		}
 		await clock.sleep(delay, signal);
 		if (signal?.aborted) {
-			outageBudget?.record(failure);
+			outageBudget?.recordOutcome(failure);
 			const { method, path } = failure;
 			return { ok: false, failure: { kind: 'cancelled', method, path }, mayBeDone, attempts };
 		}
@@ -125,7 +125,7 @@ function shouldRetry(
 		/** Whether this failure reports a missing route, and the attempt before did not. */
 		isUnconfirmed: boolean;
 		/** Number of consecutive failures that suggest a wrong server, including this one (see `suggestsWrongServer`). */
-		wrongServerSigns: number;
+		wrongServerSignCount: number;
 	},
 ): boolean {
 	// With another attempt, the server could do the work twice.
@@ -168,7 +168,7 @@ export class OutageBudget {
 	 *
 	 * @param failure undefined if the request succeeded
 	 */
-	record(failure?: Failure): void {
+	recordOutcome(failure?: Failure): void {
 		this.isLeft = failure === undefined || !isTransient(failure);
 	}
 }

@@ -48,7 +48,7 @@ export const tokenOf = ({ accessToken }: CredentialFields) =>
 export function readRequestTarget(credential: CredentialFields): RequestTarget {
 	if (typeof credential.issue === 'string') return { issue: credential.issue };
 	const { baseUrl, allowInsecureHttp } = credential;
-	const service = serviceRoot(String(baseUrl ?? ''), allowInsecureHttp === true);
+	const service = checkBaseUrl(String(baseUrl ?? ''), allowInsecureHttp === true);
 	if ('issue' in service) return service;
 	const token = tokenOf(credential);
 	if (token === '') return { issue: ISSUES.noToken };
@@ -73,14 +73,14 @@ export function readRequestTarget(credential: CredentialFields): RequestTarget {
  * `example.com` itself.
  */
 function isAllowedHost(address: string, allowedDomains: string): boolean {
-	const host = plainHost(new URL(address).hostname);
-	const domains = allowedDomains.split(',').map(plainHost);
+	const host = normalizeHost(new URL(address).hostname);
+	const domains = allowedDomains.split(',').map(normalizeHost);
 	return domains.some((domain) =>
 		domain.startsWith('*.') ? host.endsWith(domain.slice(1)) : host === domain,
 	);
 }
 
-const plainHost = (host: string) => host.trim().toLowerCase().replace(/\.$/, '');
+const normalizeHost = (host: string) => host.trim().toLowerCase().replace(/\.$/, '');
 
 /**
  * Matches a Base URL. Group 1 is the scheme, host and port. Group 2 is the path without a final `/api` or `/api/ai`.
@@ -119,7 +119,7 @@ const ISSUES = {
  * @param allowInsecureHttp if false, http is allowed only for loopback hosts
  * @returns the root address without a final slash, or the reason why the Base URL is rejected
  */
-export function serviceRoot(baseUrl: string, allowInsecureHttp: boolean): RequestTarget {
+export function checkBaseUrl(baseUrl: string, allowInsecureHttp: boolean): RequestTarget {
 	const text = baseUrl.trim();
 	const [, start = '', path = ''] = BASE_URL_PATTERN.exec(text) ?? [];
 	// The slash prevents the URL parser from dropping control characters at the end of the Base URL.

@@ -168,8 +168,8 @@ export const isInputRejected = (failure: Failure) =>
 	failure.missing === 'record';
 
 /** Whether the server failed during the request (500). It may have stored the data before it failed. */
-export const isServerError = ({ status }: Failure) => status === 500;
+export const isInternalServerError = ({ status }: Failure) => status === 500;
 
 /** Whether the server may have processed part of the request. */
 export const mayBePartlyDone = (failure: Failure) =>
-	isInputRejected(failure) || isServerError(failure);
+	isInputRejected(failure) || isInternalServerError(failure);

@@ -3,8 +3,8 @@ import {
 	type ApiClient,
 	type Call,
 	call,
+	type CallResult,
 	OutageBudget,
-	type Result,
 	type RetryLimits,
 } from './call';
 import type { Clock } from './clock';
@@ -21,10 +21,10 @@ export const STATUS_PATH = '/knowledges/{knowledgebaseId}/status?ids={documentId
 /** The routes to store documents, to start their processing, and to read their statuses. */
 export interface KnowledgebaseRoutes {
 	/** Sends a request with the retry policy. All requests to these routes are safe to repeat. */
-	send: <Answer>(request: Omit<Call<Answer>, 'repeatable'>) => Promise<Result<Answer>>;
+	send: <Answer>(request: Omit<Call<Answer>, 'repeatable'>) => Promise<CallResult<Answer>>;
 	storePath: string;
-	startPath: string;
-	statusPath: (ids: string[]) => string;
+	processPath: string;
+	statusPathOf: (ids: string[]) => string;
 	clock: Clock;
 	signal?: AbortSignal;
 }

@@ -54,7 +54,7 @@ export type Send = <Answer>(request: ApiRequest<Answer>) => Promise<Outcome<Answ
 export type Connection = ReturnType<typeof connect>;
 
 /** Returns the connection for a dropdown list or a poll, which have no input items. */
-export const connectionOf = async (context: RequestContext): Promise<Connection> =>
+export const connectionWithoutItem = async (context: RequestContext): Promise<Connection> =>
 	connect(await readCredential(context), context);
 
 /** Returns the connection of a credential. Requests never follow redirects, so that no other server gets the token. */
@@ -65,8 +65,8 @@ function connect(credential: CredentialFields, context: RequestContext) {
 	const send: Send = async <Answer>(request: ApiRequest<Answer>) => {
 		const { method, path, apiRoot = API_ROOT, schema } = request;
 		const received = await sendOnce(request, target, redact, context);
-		const outcome = isFailure(received) ? received : readResponse(received, schema, redact);
-		if (!isFailure(outcome)) return outcome;
+		const outcome = isFailureDetails(received) ? received : readResponse(received, schema, redact);
+		if (!isFailureDetails(outcome)) return outcome;
 		// Removes the token and markup from the texts of a failure, because n8n shows these texts.
 		const texts = pick(outcome, 'code', 'reason', 'requestId');
 		const safeTexts = mapValues(texts, (text) => text && sanitize(redact(text)));
@@ -84,7 +84,7 @@ function connect(credential: CredentialFields, context: RequestContext) {
 	};
 }
 
-const isFailure = (outcome: object): outcome is FailureDetails => 'kind' in outcome;
+const isFailureDetails = (outcome: object): outcome is FailureDetails => 'kind' in outcome;
 
 /** Rounds a time up to whole milliseconds, within the range of timers. A time of 0 would mean no timeout. */
 const wholeMs = (ms: number) => clamp(Math.ceil(ms), 1, 2 ** 31 - 1);

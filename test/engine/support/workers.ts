@@ -10,7 +10,7 @@ import { withDeadline } from 'nodes/XpertAi/runs/client';
 import { openConversationByKey } from 'nodes/XpertAi/runs/openConversation';
 
 import { runAndWait } from '../../../nodes/XpertAi/runs/runThread';
-import { connectionOf } from '../../../nodes/XpertAi/transport/request';
+import { connectionWithoutItem } from '../../../nodes/XpertAi/transport/request';
 import { contextWith } from '../../nodes/support/context';
 import { clock } from './clock';
 
@@ -65,7 +65,7 @@ export async function worker({ url, accessToken }: Sandbox, kill?: Kill) {
 			},
 		} as unknown as IExecuteFunctions['helpers'],
 	});
-	const { send } = await connectionOf(context);
+	const { send } = await connectionWithoutItem(context);
 	const owner = {};
 	const lockSupport = { rejectionsInRow: { creation: 0, deletion: 0 } };
 	return async (key: string, assistant: string, message: string): Promise<RunResult> => {

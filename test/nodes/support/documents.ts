@@ -1,4 +1,4 @@
-import { type ReadyDocument, serialize } from 'nodes/XpertAi/ingest/readyDocuments';
+import { type ReadyDocument, recordJsonAndSize } from 'nodes/XpertAi/ingest/readyDocuments';
 
 import type { DocumentRecord } from '../../../nodes/XpertAi/payloads/document';
 
@@ -8,5 +8,5 @@ export function prepared(
 	report: number,
 	id = `document-${report}`,
 ): ReadyDocument<number> {
-	return { record, ...serialize(record), report, id };
+	return { record, ...recordJsonAndSize(record), report, id };
 }

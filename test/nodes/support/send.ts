@@ -1,5 +1,5 @@
 import { answerIssue } from '../../../nodes/XpertAi/transport/answer';
-import type { Call, Result } from '../../../nodes/XpertAi/transport/call';
+import type { Call, CallResult } from '../../../nodes/XpertAi/transport/call';
 import { type Failure, isOutcomeUnknown } from '../../../nodes/XpertAi/transport/failure';
 import type { ApiRequest, Outcome, Send } from '../../../nodes/XpertAi/transport/request';
 
@@ -27,12 +27,12 @@ export function parsing(send: RawSend): Send {
 
 /** Calls a server once, without retries. */
 export function calling(send: RawCall) {
-	return async <Answer>(request: Omit<Call<Answer>, 'repeatable'>): Promise<Result<Answer>> =>
+	return async <Answer>(request: Omit<Call<Answer>, 'repeatable'>): Promise<CallResult<Answer>> =>
 		called(parsed(request, await send({ repeatable: true, ...request })));
 }
 
 /** The result of a call that was sent once. */
-export function called<Answer>(outcome: Outcome<Answer>): Result<Answer> {
+export function called<Answer>(outcome: Outcome<Answer>): CallResult<Answer> {
 	const mayBeDone = !outcome.ok && isOutcomeUnknown(outcome.failure);
 	return { ...outcome, mayBeDone, attempts: 1 };
 }

@@ -7,7 +7,10 @@ import type {
 } from 'n8n-workflow';
 
 import { anySuccessfulAnswer } from '../../../nodes/XpertAi/transport/answerSchemas';
-import { executionCancelSignal, connectionOf } from '../../../nodes/XpertAi/transport/request';
+import {
+	executionCancelSignal,
+	connectionWithoutItem,
+} from '../../../nodes/XpertAi/transport/request';
 import type { ApiRequest, Outcome } from '../../../nodes/XpertAi/transport/request';
 import { contextWith } from './context';
 import { node } from './node';
@@ -68,7 +71,7 @@ export async function sendOnce(exchange: Exchange): Promise<{ outcome: Outcome; 
 		helpers: helpers as IExecuteFunctions['helpers'],
 		getExecutionCancelSignal: () => (exchange.stopped ? AbortSignal.abort() : undefined),
 	});
-	const { send } = await connectionOf(context);
+	const { send } = await connectionWithoutItem(context);
 	return { outcome: await send({ ...REQUEST, ...exchange.request }), sent };
 }
 

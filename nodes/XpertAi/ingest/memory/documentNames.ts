@@ -85,7 +85,7 @@ export class DocumentNames {
 	 * Returns all documents that have a key and one of these names, by ID. If the name notes cannot be fetched, returns
 	 * only documents whose names are not written yet.
 	 */
-	async withName(wanted: ReadonlySet<string>): Promise<Map<string, DocumentNameAndKey>> {
+	async findByNames(wanted: ReadonlySet<string>): Promise<Map<string, DocumentNameAndKey>> {
 		const found = new Map<string, DocumentNameAndKey>();
 		for (const [key, name] of await this.readAll())
 			if (key !== null && name !== null && wanted.has(name))

@@ -48,7 +48,7 @@ export class Lease {
 	 */
 	readonly counters = { sent: 0, root: 0 };
 	/** Why this run must not send, e.g. because another run holds the lease. */
-	sendFailure?: Failure;
+	sendBlockedBy?: Failure;
 	/** Whether the note `lease` existed before this run. Set by `peek`. */
 	existedBefore = false;
 	/** The run that held the lease when this run began. That run may have crashed. */
@@ -160,7 +160,7 @@ export class Lease {
 	 */
 	async renewIfOverdue(): Promise<void> {
 		if (this.isHeld && this.isOverdue) await this.renew();
-		if (this.sendFailure) throw new NotesFailed(this.sendFailure);
+		if (this.sendBlockedBy) throw new NotesFailed(this.sendBlockedBy);
 	}
 
 	/** Releases the lease if this run holds it. Does nothing if the execution was stopped. */
@@ -179,7 +179,7 @@ export class Lease {
 	async writeAndRelease(notes: NoteToWrite[]): Promise<void> {
 		if (!this.isHeld || this.signal?.aborted) return;
 		const isStillHeld = await this.stopHolding();
-		const failure = isStillHeld ? await this.writeEnd(notes) : this.sendFailure;
+		const failure = isStillHeld ? await this.writeEnd(notes) : this.sendBlockedBy;
 		if (!failure) return;
 		// The notes could not be written. Releases the lease without them. `stopHolding` has reset `isHeld`, but `release`
 		// needs it.
@@ -263,7 +263,7 @@ export class Lease {
 	}
 
 	/**
-	 * Sets `sendFailure`, because another run holds the lease.
+	 * Sets `sendBlockedBy`, because another run holds the lease.
 	 *
 	 * @param activity what the other run does, for the reason
 	 * @returns the run that holds the lease
@@ -271,7 +271,7 @@ export class Lease {
 	private yieldTo(note: ReadNote, activity = 'is at work'): Holder {
 		const holder = holderIn(note);
 		const reason = `Another run of this source ${activity}: ${holder.by}, since ${holder.since}`;
-		this.sendFailure = { kind: 'unsuccessful', reason, path: '', method: 'GET' };
+		this.sendBlockedBy = { kind: 'unsuccessful', reason, path: '', method: 'GET' };
 		this.isHeld = false;
 		return holder;
 	}

@@ -11,7 +11,7 @@ import { fetchStatuses } from '../statuses';
 import { type FingerprintEntry, pack } from './fingerprints';
 
 /** The routes that read and write notes. The text of a note is the `processMsg` of a document. */
-export type MemoryRoutes = Pick<KnowledgebaseRoutes, 'send' | 'statusPath' | 'storePath'>;
+export type MemoryRoutes = Pick<KnowledgebaseRoutes, 'send' | 'statusPathOf' | 'storePath'>;
 
 /** A source, and the knowledgebase that keeps the memory of this source. */
 export interface MemoryPlace {
@@ -156,7 +156,7 @@ export class NotesOnServer {
 	async read(names: NoteNameAndTitle[], atOnce = names.length): Promise<ReadNote[]> {
 		const notes: ReadNote[] = [];
 		// `signal` is left out. It could end the fetch early, and unread notes would look missing.
-		const routes = pick(this.routes, 'send', 'statusPath');
+		const routes = pick(this.routes, 'send', 'statusPathOf');
 		for (const part of chunk(names, atOnce)) {
 			const ids = part.map((name) => this.idOf(name));
 			// A proxy may answer with an empty list. `requiredId` makes this answer a failure.

@@ -31,12 +31,12 @@ export const POSSIBLE_FIRST_PIECE_NAMES = range(11).map((power) => pieceName(0, 
 /**
  * `runStartedAt`: the start time of this run (ISO 8601).
  * `startsProcessing`: whether this run starts the processing of its documents. Default: the setting of the last run.
- * `forgetLost`: whether to remove the field `lost` from the root note.
+ * `acknowledgesLoss`: whether to remove the field `lost` from the root note.
  */
 interface PiecesOptions {
 	runStartedAt: string;
 	startsProcessing?: boolean;
-	forgetLost?: boolean;
+	acknowledgesLoss?: boolean;
 }
 
 /**
@@ -72,14 +72,14 @@ export class Pieces {
 	 */
 	async load(root: MemoryNote, readPieces: ReadNote[]): Promise<void> {
 		const { known, names, notes, stalePieces } = this;
-		const { forgetLost, startsProcessing = root.processed } = this.options;
+		const { acknowledgesLoss, startsProcessing = root.processed } = this.options;
 		const { lost } = root;
 		this.root = pick(root, 'run', 'pieces', 'names', 'lost', 'processed', 'unsaid');
 		this.unsaid = root.unsaid;
 		this.lastRunOnlyStored = root.processed === false;
 		// The root note must be written again if this run changes its field `lost` or `processed`.
-		this.isStale = (forgetLost && lost !== undefined) || root.processed !== startsProcessing;
-		if (!forgetLost) this.failures.lost = lost;
+		this.isStale = (acknowledgesLoss && lost !== undefined) || root.processed !== startsProcessing;
+		if (!acknowledgesLoss) this.failures.lost = lost;
 		names.summary = root.names ?? names.summary;
 		notes.requiredId ??= notes.idOf(ROOT_NOTE);
 		const all = pieceNames(root);

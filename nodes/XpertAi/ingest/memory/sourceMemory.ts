@@ -36,14 +36,14 @@ export interface MemoryFailures {
 /**
  * `runDescription`: e.g. `execution 7`.
  * `startsProcessing`: whether this run starts the processing of its documents. Default: the setting of the last run.
- * `forgetLost`: whether to remove the field `lost` from the root note.
+ * `acknowledgesLoss`: whether to remove the field `lost` from the root note.
  */
 interface MemoryOptions {
 	signal?: AbortSignal;
 	clock?: Clock;
 	runDescription?: string;
 	startsProcessing?: boolean;
-	forgetLost?: boolean;
+	acknowledgesLoss?: boolean;
 }
 
 /**
@@ -93,7 +93,7 @@ export class SourceMemory {
 		this.lease = new Lease(this.notes, clock, signal, { by: runDescription, since: runStartedAt });
 	}
 
-	/** Reads what earlier runs stored. Reports failed requests in `sendFailure` and `failures`. */
+	/** Reads what earlier runs stored. Reports failed requests in `sendBlockedBy` and `failures`. */
 	async open(mode: OpenMode = 'to send'): Promise<this> {
 		const failed = await orFailure(async () => {
 			if (mode === 'to read') await this.readWithoutLease();
@@ -110,7 +110,7 @@ export class SourceMemory {
 		const cannotReadNotes = missing === 'route' || (isForbidden(failure) && method === 'GET');
 		if (mode === 'if kept' && cannotReadNotes) this.isKept = false;
 		else if (missing === 'route') this.failures.isMemoryUnsupported = true;
-		else this.lease.sendFailure ??= failure;
+		else this.lease.sendBlockedBy ??= failure;
 	}
 
 	/** The documents of the source that may be in the knowledgebase. */
@@ -135,12 +135,12 @@ export class SourceMemory {
 
 	/** Whether the memory can record this run. */
 	get isUsable(): boolean {
-		return !this.failures.isMemoryUnsupported && !this.sendFailure;
+		return !this.failures.isMemoryUnsupported && !this.sendBlockedBy;
 	}
 
 	/** Why this run must not send; `undefined` if no reason is known. */
-	get sendFailure(): Failure | undefined {
-		return this.lease.sendFailure;
+	get sendBlockedBy(): Failure | undefined {
+		return this.lease.sendBlockedBy;
 	}
 
 	/**

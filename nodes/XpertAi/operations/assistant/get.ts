@@ -35,7 +35,7 @@ function assistantSummary(assistant: IDataObject): IDataObject {
 }
 
 /** A filter condition whose value comes from a run of the assistant. A condition with a constant value does not match. */
-const runConditionSchema = z.object({
+const runValueConditionSchema = z.object({
 	field: z.string(),
 	operator: z.string(),
 	value: z.object({ selector: z.string() }),
@@ -48,7 +48,7 @@ const runConditionSchema = z.object({
 function knowledgebaseFilterValues(retrievals: unknown): IDataObject[] {
 	return Object.entries(retrievals ?? {}).flatMap(([knowledgebaseId, retrieval]) =>
 		conditionsIn(get(retrieval, 'filtering.fixed')).flatMap((found) => {
-			const { data } = runConditionSchema.safeParse(found);
+			const { data } = runValueConditionSchema.safeParse(found);
 			if (!data) return [];
 			const { field, operator, value } = data;
 			const { selector } = value;

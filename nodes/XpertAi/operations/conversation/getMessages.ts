@@ -34,10 +34,10 @@ export const getMessages = declare({
 			'where.status': 'options.status',
 		},
 	},
-	selectingFields: { 'options.executionId': {} },
+	selectingFieldOptions: { 'options.executionId': {} },
 	paging: { resultsKey: 'items' },
 	// Servers return an empty list for a conversation that does not exist.
-	ifEmpty: conversationPrecheck(() => ({})),
+	onEmptyList: conversationPrecheck(() => ({})),
 	simplify: messageSummary,
 });
 

@@ -6,7 +6,7 @@ import { declare, type PathValues, type PrecheckResult } from '../../execution/o
 import { rating, RATINGS } from '../../payloads/requestSchemas';
 import { conversationLocator } from '../../pickers/locators';
 import { MESSAGE_SEARCH_PATH, SEARCH_REQUEST } from '../../threads/requests';
-import { listAnswer } from '../../transport/answerSchemas';
+import { listAnswerSchema } from '../../transport/answerSchemas';
 import { buildPath } from '../../transport/api';
 
 export const rate = declare({
@@ -20,7 +20,7 @@ export const rate = declare({
 	options: [
 		idField('runId', 'Run ID', 'ID of the run whose answer is rated, in place of the last one'),
 	],
-	selectingFields: { 'options.runId': {} },
+	selectingFieldOptions: { 'options.runId': {} },
 	precheck: findAnswerToRate,
 	body: {
 		fields: [
@@ -38,7 +38,7 @@ export const rate = declare({
 });
 
 /** A list of messages that begins with an answer. */
-const latestAnswerSchema = z
+const answerListSchema = z
 	.tuple([z.object({ id: z.string().min(1), role: z.literal('ai') })])
 	.rest(z.unknown());
 
@@ -60,11 +60,11 @@ async function findAnswerToRate(
 	const messages = await item.call({
 		...SEARCH_REQUEST,
 		path: buildPath(MESSAGE_SEARCH_PATH, path),
-		schema: listAnswer('items'),
+		schema: listAnswerSchema('items'),
 		body: item.jsonText({ where: { role: 'ai', executionId }, order, limit: 1 }),
 		timeoutMs,
 	});
-	const { data } = latestAnswerSchema.safeParse(messages);
+	const { data } = answerListSchema.safeParse(messages);
 	if (data) return { pathValues: { messageId: data[0].id } };
 	throw item.operationError(
 		`There is no answer to rate${item.suffix}`,

@@ -50,7 +50,7 @@ export const search = declare({
 		compose: withWhereAndOrder,
 		fieldByPath: { 'where.xpertId': 'xpertId', 'where.threadId': 'threadId' },
 	},
-	selectingFields: { 'filters.xpertId': {}, 'filters.search': {}, 'filters.threadId': {} },
+	selectingFieldOptions: { 'filters.xpertId': {}, 'filters.search': {}, 'filters.threadId': {} },
 	paging: { resultsKey: 'items' },
 	statusAdvice: {
 		500: 'Xpert AI servers answer this way to fields and operators they do not know. Check "Additional Fields (JSON)": operators in "where" start with $, e.g. {"title": {"$ilike": "%invoice%"}}.',

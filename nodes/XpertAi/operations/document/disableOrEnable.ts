@@ -18,7 +18,7 @@ const sourceNameDescription =
 	'As in the node that submits these documents. Leave it empty where it is empty there.';
 
 /** The fields and the code that Disable and Enable share. */
-const disableOrEnable = (
+const sharedOperationParts = (
 	state: 'disabled' | 'enabled',
 ): Omit<CodedOperation, 'value' | 'name' | 'action' | 'description'> => ({
 	endpoint: 'E3',
@@ -42,7 +42,7 @@ export const disable: CodedOperation = {
 	description: 'Exclude documents from all answers, without deleting them',
 	builderHint:
 		'For triggers that report deleted pages. Give Source Name if the node that submits has one.',
-	...disableOrEnable('disabled'),
+	...sharedOperationParts('disabled'),
 };
 
 export const enable: CodedOperation = {
@@ -50,5 +50,5 @@ export const enable: CodedOperation = {
 	name: 'Enable',
 	action: 'Enable documents',
 	description: 'Include disabled documents in answers again',
-	...disableOrEnable('enabled'),
+	...sharedOperationParts('enabled'),
 };

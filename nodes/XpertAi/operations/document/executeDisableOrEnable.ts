@@ -122,7 +122,7 @@ async function disableOrEnableGroup(
 	// memory of its own, which is not read.
 	const place = memoryPlaceOf(knowledgebaseId, { sourceName, shard: '' }, context);
 	const source = sourceName ? await new SourceMemory(place, routes).open('to read') : undefined;
-	if (source?.sendFailure) return { outcomes: new Map(), failure: source.sendFailure };
+	if (source?.sendBlockedBy) return { outcomes: new Map(), failure: source.sendBlockedBy };
 	const memory = source?.isUsable ? source : undefined;
 	const ids = uniq(documents.map(({ id }) => id.toLowerCase()));
 	const { statuses, failure: unread } = await fetchStatuses(ids, routes, memory?.requiredId);

@@ -1,8 +1,8 @@
 import {
 	addedSwitch,
 	choiceField,
-	IF_TOOL,
 	displayedIf,
+	IF_TOOL,
 	optionsField,
 	textField,
 } from '../../execution/fieldBuilders';

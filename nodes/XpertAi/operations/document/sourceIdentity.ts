@@ -16,7 +16,7 @@ export const sourceNameAndShard = (item: ItemReader) => ({
 		: '',
 });
 
-export type SourceSettings = ReturnType<typeof sourceNameAndShard>;
+export type SourceNameAndShard = ReturnType<typeof sourceNameAndShard>;
 
 /** Returns the namespace of document keys. Unnamed sources share the namespace of their knowledgebase. */
 export function keyNamespace(knowledgebaseId: string, sourceName: string): string {
@@ -26,7 +26,7 @@ export function keyNamespace(knowledgebaseId: string, sourceName: string): strin
 /** Returns where the memory of a source is kept. The node and workflow identify a source without a name. */
 export function memoryPlaceOf(
 	knowledgebaseId: string,
-	{ sourceName, shard }: SourceSettings,
+	{ sourceName, shard }: SourceNameAndShard,
 	context: Execution['context'],
 ): MemoryPlace {
 	const { id: workflowId, name: workflowName = '' } = context.getWorkflow();

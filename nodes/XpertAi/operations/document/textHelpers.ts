@@ -6,7 +6,7 @@ export function counted(count: number, one: string, many = `${one}s`): string {
 }
 
 /** Joins texts into sentences that each end in one full stop. Skips empty texts. */
-export function sentences(...texts: Array<string | false | null | undefined>): string {
+export function joinSentences(...texts: Array<string | false | null | undefined>): string {
 	return compact(texts)
 		.map((text) => `${trimEnd(text, '. ')}.`)
 		.join(' ');

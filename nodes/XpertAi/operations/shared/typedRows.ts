@@ -51,7 +51,7 @@ export function valuesOfRows(
 	};
 	for (const row of Array.isArray(rows) ? (rows as Row[]) : []) {
 		const key = typeof row.key === 'string' ? row.key.trim() : '';
-		if (key === '') item.throwIssue({ field: `"Key" in "${label}"`, issue: 'must not be empty' });
+		if (key === '') item.throwIssue({ label: `"Key" in "${label}"`, issue: 'must not be empty' });
 		const value = valueOf(key, row);
 		if (value !== undefined) values.set(key, value);
 	}
@@ -72,8 +72,8 @@ export const rowName = (key: string, label: string): string =>
  *
  * @throws NodeOperationError if the content does not have this type
  */
-function convertContent(item: Item, field: string, type: Row['type'], value: unknown): unknown {
-	const reject = (issue: string) => item.throwIssue({ field, issue, value });
+function convertContent(item: Item, label: string, type: Row['type'], value: unknown): unknown {
+	const reject = (issue: string) => item.throwIssue({ label, issue, value });
 	switch (type) {
 		case 'number': {
 			const number = convertToType('number', value);

@@ -1,5 +1,5 @@
 import { storeNamespacesBody } from '../../payloads/requestSchemas';
-import { listAnswer } from '../../transport/answerSchemas';
+import { listAnswerSchema } from '../../transport/answerSchemas';
 import { declare } from '../../execution/operation';
 import {
 	filledOnly,
@@ -37,7 +37,7 @@ export const createNamespace = declare({
 	},
 	selectingFieldOptions: { prefix: NAMESPACE_IDENTITY_OPTIONS },
 	statusAdvice: namespaceAdvice('Prefix'),
-	answerSchema: listAnswer('namespaces'),
+	answerSchema: listAnswerSchema('namespaces'),
 	toOutput: (answer) => {
 		const namespaces = answer as string[][];
 		return namespaces.length > 0

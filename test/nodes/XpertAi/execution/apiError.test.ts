@@ -17,7 +17,7 @@ const missing = failed(404, { missing: 'record', reason: 'The requested record w
 const NAMED = failed(404, { missing: 'record', reason: "Copilot not set for embedding model 'm'" });
 const hintFor = (failure: Failure, context: AdviceContext) =>
 	apiError(failure, { ...context, node }).description;
-const ids = ['"Thread"', '"Assistant"', '"Assistant"'].map((field) => ({ field, id: '1' }));
+const ids = ['"Thread"', '"Assistant"', '"Assistant"'].map((label) => ({ label, id: '1' }));
 const statusAdvice = {
 	403: 'known',
 	409: 'again',
@@ -104,7 +104,7 @@ it('a request of a list in the editor fails with an error of its node', async ()
 });
 
 it('the record that a 404 is about is named alone', () => {
-	const run = { field: '"Run"', id: '9' };
+	const run = { label: '"Run"', id: '9' };
 	const { message } = apiError(missing, { node, ids, missingRecord: run });
 	expect(message).toBe('Run 9 was not found');
 });

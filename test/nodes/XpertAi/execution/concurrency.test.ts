@@ -6,7 +6,7 @@ import { NodeOperationError } from 'n8n-workflow';
 import {
 	concurrencyOf,
 	forEachConcurrently,
-	forEachItem,
+	flatMapItems,
 } from 'nodes/XpertAi/execution/concurrency';
 import { Item } from 'nodes/XpertAi/execution/item';
 import { contextWith, itemOf, unconnected } from '../../support/context';
@@ -24,7 +24,7 @@ function threeItems(continues: boolean, stopped = false): Item[] {
 	return [0, 1, 2].map((index) => new Item(context, index, [], unconnected));
 }
 
-describe('forEachItem', () => {
+describe('flatMapItems', () => {
 	const failingAt = (bad: number, done: number[]) => async (item: Item) => {
 		done.push(item.index);
 		if (item.index === bad) throw new Error(`item ${bad}`);
@@ -33,7 +33,7 @@ describe('forEachItem', () => {
 
 	it('pairs each output with the item it comes from', async () => {
 		const work = async ({ index }: Item) => (index === 1 ? [{ a: 1 }, { b: 2 }] : []);
-		expect(await forEachItem(threeItems(false), work)).toEqual([
+		expect(await flatMapItems(threeItems(false), work)).toEqual([
 			{ json: { a: 1 }, pairedItem: { item: 1 } },
 			{ json: { b: 2 }, pairedItem: { item: 1 } },
 		]);
@@ -49,7 +49,7 @@ describe('forEachItem', () => {
 			if (index === 2) lastEnds();
 			return [{ index }];
 		};
-		const output = await forEachItem(threeItems(false), work, 2);
+		const output = await flatMapItems(threeItems(false), work, 2);
 		expect(ended).toEqual([1, 2, 0]);
 		expect(output.map(({ json }) => json.index)).toEqual([0, 1, 2]);
 	});
@@ -59,13 +59,13 @@ describe('forEachItem', () => {
 		['stops in a stopped execution, whatever On Error says', true, true],
 	])('%s', async (_, continues, stopped) => {
 		const done: number[] = [];
-		const work = forEachItem(threeItems(continues, stopped), failingAt(1, done));
+		const work = flatMapItems(threeItems(continues, stopped), failingAt(1, done));
 		await expect(work).rejects.toBeInstanceOf(NodeOperationError);
 		expect(done).toEqual([0, 1]);
 	});
 
 	it('goes on after a failed item where On Error says so', async () => {
-		const output = await forEachItem(threeItems(true), failingAt(1, []));
+		const output = await flatMapItems(threeItems(true), failingAt(1, []));
 		expect(output.map(({ json, pairedItem }) => [json, pairedItem])).toEqual([
 			[{ index: 0 }, { item: 0 }],
 			[{ error: 'item 1', details: {} }, { item: 1 }],

@@ -208,7 +208,7 @@ describe('a value that is refused', () => {
 	it.each(['ECONNREFUSED', 'enoent', 'ETIMEDOUT'])(
 		'is named whole, though n8n rewords %s',
 		(value) => {
-			const issue = { field: '"Name"', issue: 'must be shorter', value };
+			const issue = { label: '"Name"', issue: 'must be shorter', value };
 			expect(thrownBy(() => item.throwIssue(issue)).message).toBe(
 				`"Name" must be shorter, but is "${value}" [item 2]`,
 			);
@@ -228,7 +228,7 @@ describe('the error of a request', () => {
 		const fields = [THREAD, ...more, LIMIT];
 		const item = itemOf(parameters, { index: 4, fields });
 		const path = `${failure.path}/runs/3`;
-		const error = item.apiError({ ...missing, path }, { ids: [{ field: '"Body ID"', id: '4' }] });
+		const error = item.apiError({ ...missing, path }, { ids: [{ label: '"Body ID"', id: '4' }] });
 		expect(error).toBeInstanceOf(NodeApiError);
 		expect(error.context.itemIndex).toBe(4);
 		expect(error.description).toContain('Check "runId" and "Thread" and "Body ID".');

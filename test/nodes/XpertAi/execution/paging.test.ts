@@ -16,7 +16,7 @@ const honest = (all: unknown[], { limit, offset }: Page) => all.slice(offset, of
 async function collect(count: number, wanted?: number, page = honest) {
 	const asked: Page[] = [];
 	const all = resultsOf(count);
-	const results = await collectPages(async (range) => {
+	const results = await collectResults(async (range) => {
 		asked.push(range);
 		if (asked.length > count / PAGE_SIZE + 2) throw new Error('asks without end');
 		return page(all, range);
@@ -24,7 +24,7 @@ async function collect(count: number, wanted?: number, page = honest) {
 	return { results, asked };
 }
 
-describe('collectPages', () => {
+describe('collectResults', () => {
 	it.each<[string, typeof honest, number]>([
 		['keeps to limit and offset', honest, Infinity],
 		['ignores both (Xpert, E7)', (all) => all, Infinity],
@@ -60,7 +60,7 @@ describe('collectPages', () => {
 			all.unshift({ id: `new at ${page.offset}`, metadata: { same: true } });
 			return results;
 		};
-		expect(await collectPages(fetchPage)).toEqual(resultsOf(250));
+		expect(await collectResults(fetchPage)).toEqual(resultsOf(250));
 	});
 
 	it('ends on a server that shows its last page for ever, whatever changes in it', async () => {
@@ -80,7 +80,7 @@ describe('collectPages', () => {
 				async (of, field, pages) => {
 					const count = pages * PAGE_SIZE;
 					let asked = 0;
-					const results = await collectPages(async ({ limit, offset }) => {
+					const results = await collectResults(async ({ limit, offset }) => {
 						asked += 1;
 						if (asked > pages + 1) throw new Error('asks without end');
 						const start = Math.min(offset, count - limit);
@@ -99,12 +99,12 @@ describe('collectPages', () => {
 		['have an empty ID', Array.from({ length: 150 }, (_, value) => ({ id: '', key: 'k', value }))],
 		['are plain values', [null, ...Array.from({ length: 150 }, (_, index) => ['m', `u${index}`])]],
 	])('takes results for different that %s', async (_, all) => {
-		expect(await collectPages(async (page) => honest(all, page))).toEqual(all);
+		expect(await collectResults(async (page) => honest(all, page))).toEqual(all);
 	});
 
 	it('goes on to what else a page holds beside a result that was there', async () => {
 		const all = resultsOf(250);
-		const results = await collectPages(async ({ limit, offset }) =>
+		const results = await collectResults(async ({ limit, offset }) =>
 			offset === 0 ? all.slice(0, limit) : [all[0], ...all.slice(offset, offset + limit - 1)],
 		);
 		expect(results).toEqual(expect.arrayContaining([all[100], all[198]]));
@@ -112,6 +112,6 @@ describe('collectPages', () => {
 	});
 
 	it('holds very many results of one page', async () => {
-		expect(await collectPages(async () => resultsOf(200_000))).toHaveLength(200_000);
+		expect(await collectResults(async () => resultsOf(200_000))).toHaveLength(200_000);
 	});
 });

@@ -198,8 +198,8 @@ describe('fetching statuses', () => {
 		});
 		const routes = {
 			clock: virtualTime(),
-			startPath: '',
-			statusPath: (ids: string[]) => ids.join(','),
+			processPath: '',
+			statusPathOf: (ids: string[]) => ids.join(','),
 			send,
 		};
 		return { paths, ...(await fetchStatuses(['A', 'b'], routes, requiredId)) };

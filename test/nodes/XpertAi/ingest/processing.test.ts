@@ -57,8 +57,8 @@ async function process(
 	});
 	const processing = new Processing(
 		{
-			startPath: '/knowledges/1/process',
-			statusPath: (part) => `/knowledges/1/status?ids=${part.join(',')}`,
+			processPath: '/knowledges/1/process',
+			statusPathOf: (part) => `/knowledges/1/status?ids=${part.join(',')}`,
 			send,
 			clock,
 			...routes,
@@ -104,8 +104,8 @@ describe('starting the processing of documents', () => {
 			asked.push(idsOf(request));
 			return answered(403);
 		});
-		const statusPath = (part: string[]) => `/knowledges/1/status?ids=${part.join(',')}`;
-		const routes = { startPath: '/knowledges/1/process', statusPath, send, clock };
+		const statusPathOf = (part: string[]) => `/knowledges/1/status?ids=${part.join(',')}`;
+		const routes = { processPath: '/knowledges/1/process', statusPathOf, send, clock };
 		const processing = new Processing(routes, MINUTE);
 		some(20).forEach((id) => processing.add(id));
 		for (let hour = 0; hour < 3; hour += 1) {
@@ -440,8 +440,8 @@ function working(perSecond: number, stuck: number) {
 		return succeeded(idsOf(request).map((id) => ({ id, status: open(id) ? 'running' : 'finish' })));
 	});
 	const routes = {
-		startPath: '/process',
-		statusPath: (part: string[]) => `/status?ids=${part.join(',')}`,
+		processPath: '/process',
+		statusPathOf: (part: string[]) => `/status?ids=${part.join(',')}`,
 		send,
 		clock,
 	};

@@ -3,7 +3,7 @@ import { add, chunk, map, mergeWith, pick, range } from 'lodash';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { groupIntoBatches, type BatchLimits } from 'nodes/XpertAi/ingest/batches';
 import { type DocumentFact } from 'nodes/XpertAi/ingest/facts';
-import { type ReadyDocument, serialize } from 'nodes/XpertAi/ingest/readyDocuments';
+import { type ReadyDocument, recordJsonAndSize } from 'nodes/XpertAi/ingest/readyDocuments';
 import { Folders } from 'nodes/XpertAi/ingest/folders';
 import { Storer, type StorerOptions } from 'nodes/XpertAi/ingest/storing';
 import { uploadFiles } from 'nodes/XpertAi/ingest/uploads';
@@ -686,7 +686,7 @@ async function uploadAll(plans: Plan[], goOn: () => boolean = () => true, taken 
 			const { record, recordJson, sizeInBytes, report } = one;
 			ready.push(report);
 			records.push(record);
-			expect({ recordJson, sizeInBytes }).toEqual(serialize(record));
+			expect({ recordJson, sizeInBytes }).toEqual(recordJsonAndSize(record));
 		}
 		if (ready.length >= taken) break;
 	}

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-import { missingValueOfWholeText, missingValueWordIn } from 'nodes/XpertAi/payloads/missingValues';
+import { missingValueOrObjectText, missingValueWordIn } from 'nodes/XpertAi/payloads/missingValues';
 
 describe('a key that people share', () => {
 	const WORDS = ['undefined', 'null', 'NaN'];
@@ -12,7 +12,7 @@ describe('a key that people share', () => {
 			fc.property(part, separator, fc.constantFrom(...WORDS), (one, between, missing) => {
 				for (const key of [`${one}${between}${missing}`, `${missing}${between}${one}`]) {
 					expect(missingValueWordIn(key)).toBe(missing);
-					expect(missingValueOfWholeText(key)).toBeUndefined();
+					expect(missingValueOrObjectText(key)).toBeUndefined();
 				}
 				expect(missingValueWordIn(`${one}${missing}`)).toBeUndefined();
 			}),

@@ -135,7 +135,12 @@ describe('an expression is taken apart', () => {
 		(expression) => {
 			const code = expression.slice(2, -2).trim();
 			const reads = code === '$json.' ? ['$json'] : [];
-			expect(parseTemplate(expression)).toEqual({ kind: 'part', code, isPath: false, reads });
+			expect(parseTemplate(expression)).toEqual({
+				kind: 'part',
+				code,
+				isPath: false,
+				pathsRead: reads,
+			});
 		},
 	);
 });
@@ -163,7 +168,7 @@ describe('a part', () => {
 		].map(inBraces),
 	)('only reads: %s', (expression) => {
 		const code = expression.slice(3, -3);
-		const part = { kind: 'part', code, isPath: true, reads: [code] };
+		const part = { kind: 'part', code, isPath: true, pathsRead: [code] };
 		expect(parseTemplate(expression)).toEqual(part);
 	});
 
@@ -190,7 +195,12 @@ describe('a part', () => {
 		'that computes tells what it reads: %s',
 		(expression, reads) => {
 			const code = expression.slice(3, -3);
-			expect(parseTemplate(expression)).toEqual({ kind: 'part', code, isPath: false, reads });
+			expect(parseTemplate(expression)).toEqual({
+				kind: 'part',
+				code,
+				isPath: false,
+				pathsRead: reads,
+			});
 		},
 	);
 });

@@ -1,5 +1,5 @@
 import {
-	filterValuesIn,
+	valuesForFilters,
 	intentOf,
 	messageMarkOf,
 	type RunBody,
@@ -46,7 +46,7 @@ it('takes a key with dots for no path', () => {
 		'input.target': {},
 	};
 	const message = { ...bodyWith({ folder: '' }), ...decoys };
-	expect(filterValuesIn(message)).toEqual({ folder: '' });
+	expect(valuesForFilters(message)).toEqual({ folder: '' });
 	expect(withFileContexts(message, ['a'])).toEqual({
 		...decoys,
 		...bodyWith({ folder: '', files: [{ fileId: 'a' }] }),
@@ -69,7 +69,7 @@ it.each([
 	],
 	['no values where it is none', undefined, {}],
 ])('a message holds %s', (_, input, values) => {
-	expect(filterValuesIn(bodyWith(input as object))).toEqual(values);
+	expect(valuesForFilters(bodyWith(input as object))).toEqual(values);
 });
 
 it('withFileContexts appends files to those of the message', () => {

@@ -5,7 +5,7 @@ import type { Failure } from 'nodes/XpertAi/transport/failure';
 import type { ApiRequest, Outcome } from 'nodes/XpertAi/transport/request';
 import { anySuccessfulAnswer } from 'nodes/XpertAi/transport/answerSchemas';
 import { call, OutageBudget } from 'nodes/XpertAi/transport/call';
-import type { ApiClient, Call, Result } from 'nodes/XpertAi/transport/call';
+import type { ApiClient, Call, CallResult } from 'nodes/XpertAi/transport/call';
 
 import { parsing } from '../../support/send';
 import { virtualTime } from '../../support/virtualTime';
@@ -53,7 +53,7 @@ async function send(
 	return { ...result, waits: clock.waits, sent };
 }
 
-type Expected = Partial<Result<unknown>> & { waits?: number[] };
+type Expected = Partial<CallResult<unknown>> & { waits?: number[] };
 type Row = [string, Outcome[], Expected, Changes?, number?];
 
 describe('call', () => {

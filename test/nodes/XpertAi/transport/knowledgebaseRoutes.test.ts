@@ -24,7 +24,7 @@ const REQUEST = { method: 'POST', body: '[]', schema: anySuccessfulAnswer } as c
 describe('the routes of a knowledgebase', () => {
 	it('name it in each path, and the documents to ask for in one', () => {
 		const { routes } = routesTo();
-		expect([routes.storePath, routes.startPath, routes.statusPath(['a', 'b'])]).toEqual([
+		expect([routes.storePath, routes.processPath, routes.statusPathOf(['a', 'b'])]).toEqual([
 			'/knowledges/kb%201/bulk',
 			'/knowledges/kb%201/process',
 			'/knowledges/kb%201/status?ids=a%2Cb',
@@ -43,10 +43,10 @@ describe('the routes of a knowledgebase', () => {
 	it('share the tries of an outage', async () => {
 		const { routes, sent } = routesTo(BUSY, BUSY, BUSY, BUSY, BUSY);
 		await routes.send({ ...REQUEST, path: routes.storePath });
-		await routes.send({ ...REQUEST, path: routes.startPath });
+		await routes.send({ ...REQUEST, path: routes.processPath });
 		expect(sent.map(({ path }) => path)).toEqual([
 			...Array<string>(3).fill(routes.storePath),
-			routes.startPath,
+			routes.processPath,
 		]);
 	});
 });

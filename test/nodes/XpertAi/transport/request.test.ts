@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { UserError } from 'n8n-workflow';
 import { z } from 'zod';
 
-import { anySuccessfulAnswer, recordWith } from 'nodes/XpertAi/transport/answerSchemas';
+import { anySuccessfulAnswer, recordSchemaWith } from 'nodes/XpertAi/transport/answerSchemas';
 import type { Failure } from 'nodes/XpertAi/transport/failure';
 import type { ApiRequest } from 'nodes/XpertAi/transport/request';
 import { multipartBody } from 'nodes/XpertAi/transport/multipart';
@@ -305,7 +305,7 @@ describe('a failure', () => {
 	});
 
 	describe('that a success reports itself', () => {
-		const record = recordWith('id');
+		const record = recordSchemaWith('id');
 		const NO_ROOM = { message: 'No room' };
 
 		it.each<[string, number, object, Partial<Failure>]>([

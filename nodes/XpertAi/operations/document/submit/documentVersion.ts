@@ -1,7 +1,7 @@
 import { convertToType } from '../../../execution/fieldSchemas';
 import { isGiven, type ItemReader, valueOrMissing } from '../../../execution/identityFields';
 import { MissingPart } from '../../../payloads/identity';
-import { missingValueOfWholeText } from '../../../payloads/missingValues';
+import { missingValueOrObjectText } from '../../../payloads/missingValues';
 
 /** The setting with the version of the document of an item. */
 export const VERSION_PARAMETER = 'documentSettings.documentVersion';
@@ -17,7 +17,7 @@ export const VERSION_FIELD_PARAMETER = 'documentSettings.documentVersionField';
 export function asVersion(value: unknown): string | undefined {
 	const text = typeof value === 'boolean' ? undefined : convertToType('string', value);
 	if (typeof text !== 'string' || text.trim() === '') return undefined;
-	return missingValueOfWholeText(text.trim()) === undefined ? text.trim() : undefined;
+	return missingValueOrObjectText(text.trim()) === undefined ? text.trim() : undefined;
 }
 
 /**

@@ -1,10 +1,10 @@
 import { trimEnd } from 'lodash';
 
 import type { ItemError } from '../../../execution/apiError';
-import { counted, sentences, shortNameListText } from '../textHelpers';
+import { counted, joinSentences, shortNameListText } from '../textHelpers';
 import { errorToReport, processingAdvice } from './documentErrors';
 import type { DocumentReport } from './documentReport';
-import { inWords, processingFailedInWords } from './summaryTexts';
+import { countsInWords, processingFailedInWords } from './summaryTexts';
 import { hintsInWords } from './hints';
 import type { Submission } from './submission';
 
@@ -21,8 +21,8 @@ const firstDistinctTexts = (texts: string[]) => [...new Set(texts)].slice(0, MAX
 
 /** Adds the hints of the run to an error that ends the run, because n8n shows no hints then. */
 export function withHints(submission: Submission, error: ItemError): ItemError {
-	const others = hintsInWords(submission).filter((text) => text !== sentences(error.message));
-	error.description = sentences(error.description, ...others);
+	const others = hintsInWords(submission).filter((text) => text !== joinSentences(error.message));
+	error.description = joinSentences(error.description, ...others);
 	return error;
 }
 
@@ -40,8 +40,11 @@ export function stopError(submission: Submission, stopped: DocumentReport): Item
 	const hasOthers = item.context.getInputData().length > 1 || counts.documents > 1;
 	const unread =
 		submission.itemsNotRead > 0 && `, ${counted(submission.itemsNotRead, 'item')} not read`;
-	error.message = trimEnd(sentences(error.message, `${inWords(counts)}${unread || ''}`), '.');
-	error.description = sentences(
+	error.message = trimEnd(
+		joinSentences(error.message, `${countsInWords(counts)}${unread || ''}`),
+		'.',
+	);
+	error.description = joinSentences(
 		error.description,
 		names.length > 0 && `Failed: ${shortNameListText(names)}`,
 		new Set(reasons).size > 1 && `Reasons: ${firstDistinctTexts(reasons).join('; ')}`,
@@ -58,11 +61,11 @@ export function processingError(submission: Submission): ItemError {
 	const names = failed.map(({ name, id = 'one without a name' }) => name ?? id);
 	return submission.first.operationError(
 		`${processingFailedInWords(submission)}: ${shortNameListText(names)}`,
-		sentences(
+		joinSentences(
 			...firstDistinctTexts(failed.map(({ reason }) => reason)),
 			...firstDistinctTexts(failed.map(({ reason, name }) => processingAdvice(reason, name))),
 			...hintsInWords(submission),
-			inWords(submission.tally.counts),
+			countsInWords(submission.tally.counts),
 			submission.tally.processingFailed < submission.tally.counts.documents && CONTINUE_HINT,
 		),
 	);

@@ -1,7 +1,7 @@
 import { compact, sumBy, uniq } from 'lodash';
 import { isExpression } from 'n8n-workflow';
 
-import { givenFor } from '../../../execution/givenValues';
+import { unresolvedValue } from '../../../execution/givenValues';
 import { VERSION_FIELD_PARAMETER, VERSION_PARAMETER, wantsVersion } from './documentVersion';
 import { shownValue } from '../../../execution/issueText';
 import type { MemoryFailures } from '../../../ingest/memory';
@@ -9,7 +9,7 @@ import { failureMessage } from '../../../transport/failureText';
 import { findChangesNodeBefore } from './linkedNodes';
 import type { SourceRun } from './sourceRun';
 import type { Submission } from './submission';
-import { asHint, counted, sentences } from '../textHelpers';
+import { asHint, counted, joinSentences } from '../textHelpers';
 
 /** Hints about problems with the memory of earlier runs. */
 export function memoryHints({
@@ -41,7 +41,7 @@ const ONLY_WITH_DOCUMENTS =
 /** Adds a hint to a mirroring run whose Source Name is an expression: a source without an item is not mirrored. */
 export function addMirroredHint(submission: Submission): void {
 	const { first, settings } = submission;
-	if (settings.mirrors && isExpression(givenFor(first.context.getNode(), 'sourceName')))
+	if (settings.mirrors && isExpression(unresolvedValue(first.context.getNode(), 'sourceName')))
 		submission.addHint(ONLY_WITH_DOCUMENTS);
 }
 
@@ -71,7 +71,9 @@ export function addEndHints(submission: Submission, sourceRuns: SourceRun[]): vo
  * their documents may have other keys than the items of Find Changes, and then a version does not help.
  */
 function passesAgainHint({ first, settings }: Submission): string | undefined {
-	const mayHaveOtherKeys = ['json', 'records'].includes(String(givenFor(first.node, 'source')));
+	const mayHaveOtherKeys = ['json', 'records'].includes(
+		String(unresolvedValue(first.node, 'source')),
+	);
 	if (settings.dryRun || mayHaveOtherKeys || wantsVersion(first, VERSION_PARAMETER))
 		return undefined;
 	const before = findChangesNodeBefore(first);
@@ -89,7 +91,7 @@ function addProcessingHints(submission: Submission, sourceRuns: SourceRun[]): vo
 		else if (failure) {
 			const step = allStarted ? 'followed' : 'started';
 			const broken = `The documents are stored, but their processing could not be ${step}`;
-			submission.addHint(sentences(broken, failureMessage(failure)));
+			submission.addHint(joinSentences(broken, failureMessage(failure)));
 		}
 	}
 	const next = sourceRuns.some(({ memory }) => memory) ? '; the next run asks for the end' : '';

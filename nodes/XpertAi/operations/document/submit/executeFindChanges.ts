@@ -49,7 +49,7 @@ export async function executeFindChanges({ items }: Execution): Promise<INodeExe
 	const submission = new Submission(
 		first,
 		adjustedToLinkedNodes(first, settings),
-		readListedDocument,
+		readListedDocuments,
 	);
 	first.progress = () => submissionProgress(submission);
 	const sourceRuns = groupBySource(submission, items, findChangesSettingsSchema);
@@ -100,7 +100,7 @@ const UNVERSIONED =
 	'stored without a version. Where they are submitted, set "Document Version" in Document Settings.';
 
 /** Reads the document that an item names. Without a version, the document counts as changed. */
-function readListedDocument(item: Item): InputDocument[] {
+function readListedDocuments(item: Item): InputDocument[] {
 	const readKey = () => keyOf(item, 'documentKey');
 	return readOrRejectWithKey(item, readKey, () => {
 		const version = readVersion(item, LISTED_VERSION_PARAMETER);
@@ -130,8 +130,8 @@ async function disableWithLease(sourceRun: SourceRun): Promise<void> {
 	try {
 		if (memory.holder)
 			submission.addHint('Nothing was disabled: another run of this source is at work.');
-		else if (memory.sendFailure)
-			submission.addSourceError(documentsError(item, memory.sendFailure));
+		else if (memory.sendBlockedBy)
+			submission.addSourceError(documentsError(item, memory.sendBlockedBy));
 		else await disableGone(sourceRun);
 	} finally {
 		await memory.close();

@@ -6,8 +6,8 @@ import type { SourceMemory } from '../../../ingest/memory';
 import type { Processing } from '../../../ingest/processing';
 import { processingState, type ProcessingStatus } from '../../../ingest/statuses';
 import type { DocumentReport } from './documentReport';
-import type { Document } from './makeReadyDocument';
-import type { SourceSettings } from '../sourceIdentity';
+import type { SubmitDocument } from './makeReadyDocument';
+import type { SourceNameAndShard } from '../sourceIdentity';
 import type { SourceContents } from './sourceContents';
 import type { Submission } from './submission';
 
@@ -25,7 +25,7 @@ export const REPLACED_OF_ANOTHER_NODE =
 	'If another node stores them under the same keys, this one replaces them: give each node a Source Name.';
 
 /** The name and key of a document, as the memory stores them. */
-const nameAndKey = ({ record: { name }, key }: Document) => (name ? { name, key } : { key });
+const nameAndKey = ({ record: { name }, key }: SubmitDocument) => (name ? { name, key } : { key });
 
 /**
  * Records what becomes of the documents of a source: in the tally of the run, in the memory, and in `SourceContents`.
@@ -38,12 +38,12 @@ export class FactRecorder {
 	 * Documents that an earlier run stored without processing. This run has started the processing. If the processing
 	 * fails, the run sends the document again (see `takeNotProcessed`). The keys are IDs in lower case.
 	 */
-	private readonly startedNow = new Map<string, Document>();
+	private readonly startedNow = new Map<string, SubmitDocument>();
 
 	/** @param processing starts and follows the processing on the server; unset if this run starts no processing */
 	constructor(
 		private readonly submission: Submission,
-		private readonly source: SourceSettings,
+		private readonly source: SourceNameAndShard,
 		private readonly contents: SourceContents,
 		private readonly processing?: Processing,
 	) {}
@@ -64,7 +64,7 @@ export class FactRecorder {
 	/** Releases the report of a document, records its outcome in the memory, and starts its processing if needed. */
 	private handleOutcome(fact: DocumentFact<DocumentReport>): void {
 		const { document } = fact;
-		this.contents.release(document.id, document.report);
+		this.contents.releaseReport(document.id, document.report);
 		switch (fact.outcome) {
 			case 'stored':
 				return this.handleStored(fact);
@@ -111,7 +111,7 @@ export class FactRecorder {
 		submission.addHint(REPLACED_OF_ANOTHER_NODE);
 	}
 
-	private handleUnchanged(document: Document, status?: ProcessingStatus): void {
+	private handleUnchanged(document: SubmitDocument, status?: ProcessingStatus): void {
 		const { id, report } = document;
 		this.memoryFor(document)?.names.addIfUnnamed(id, nameAndKey(document));
 		const state = processingState(status);
@@ -121,7 +121,7 @@ export class FactRecorder {
 	}
 
 	/** The memory, if later runs can recognize the document. */
-	private memoryFor({ lacksStableId }: Document): SourceMemory | undefined {
+	private memoryFor({ lacksStableId }: SubmitDocument): SourceMemory | undefined {
 		return lacksStableId ? undefined : this.memory;
 	}
 
@@ -131,7 +131,7 @@ export class FactRecorder {
 	}
 
 	/** Removes and returns the documents of `startedNow`. At the end of processing, these are the failed ones. */
-	takeNotProcessed(): Document[] {
+	takeNotProcessed(): SubmitDocument[] {
 		const documents = [...this.startedNow.values()];
 		this.startedNow.clear();
 		return documents;
@@ -194,7 +194,7 @@ export class FactRecorder {
 		this.submission.recordFact({ ...fact, report });
 		this.submission.circuitBreaker.count(fact);
 		// The outcome is unset if a later document with this ID is on its way.
-		if (report?.outcome) this.contents.release(id, report);
+		if (report?.outcome) this.contents.releaseReport(id, report);
 		// Without a route for processing, a server processes documents when it stores them.
 		if (lastProcessingState.state === 'finish' || lastProcessingState.hasNoRoute)
 			this.memory?.known.markProcessed(id);

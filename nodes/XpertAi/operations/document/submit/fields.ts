@@ -11,7 +11,7 @@ import {
 	jsonField,
 	numberField,
 	optionsField,
-	simplifyFields,
+	outputFormatFields,
 	textField,
 	timeoutOption,
 	tuningField,
@@ -135,14 +135,14 @@ const documentFieldsParameter: INodeProperties = {
 	},
 };
 
-const exampleDocuments =
+const exampleDocumentsJson =
 	'[\n  {\n    "name": "manual.md",\n    "fileUrl": "https://example.com/manual.md"\n  }\n]';
 
 const jsonBody = jsonField(
 	'jsonBody',
 	'JSON Body',
 	'The request body as the server takes it, as JSON or an expression',
-	{ typeOptions: { rows: 8 }, default: exampleDocuments, required: true },
+	{ typeOptions: { rows: 8 }, default: exampleDocumentsJson, required: true },
 );
 
 const textFieldParameter = textField(

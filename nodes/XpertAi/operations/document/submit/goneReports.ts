@@ -78,7 +78,7 @@ async function tooManyAdvice(
 	const otherKeys = await otherKeysText(first, contents, memory, missing);
 	if (otherKeys)
 		return `${stored}${otherKeys} If it is right now, also after a correction, set ${label} to ${percent} for one scheduled run, which disables the copies under the other keys. ${otherNodeAdvice(submission, 'the others')}`;
-	const examples = await examplesOf(missing, memory, 'name');
+	const examples = await examplesText(missing, memory, 'name');
 	return `${stored}Missing are for example ${examples}. ${otherNodeAdvice(submission, 'them')} If they are really gone from the source, set ${label} to ${percent} for one scheduled run.`;
 }
 
@@ -101,7 +101,7 @@ async function otherKeysText(
 	const compared = missing.slice(0, MAX_COMPARED);
 	const keysBefore = keysByUniqueName(await names.of(compared));
 	// With Output = Summary, `reports` lacks most documents of this run.
-	const sameNames = await names.withName(new Set(keysBefore.keys()));
+	const sameNames = await names.findByNames(new Set(keysBefore.keys()));
 	const came = [...sameNames].filter(([id]) => seen.has(id));
 	const keysNow = keysByUniqueName(new Map([...came, ...reports]));
 	const both = [...keysBefore].filter(([name]) => keysNow.has(name));
@@ -139,7 +139,7 @@ const allStoredSentence = ({ isFindChanges }: Submission) =>
 	isFindChanges ? '' : 'All that came is stored. ';
 
 /** Names some documents that earlier runs stored, by their names or keys, or else by their IDs. */
-async function examplesOf(ids: string[], { names }: SourceMemory, by: 'name' | 'key') {
+async function examplesText(ids: string[], { names }: SourceMemory, by: 'name' | 'key') {
 	const some = ids.slice(0, MAX_EXAMPLES);
 	const known = await names.of(some);
 	const examples = some.map((id) => known.get(id)?.[by] ?? id);
@@ -169,7 +169,7 @@ export async function reportOtherKeys(
 		return submission.addHint(`The next run would fail: ${finding}.`, `${whereToLook}. ${newKeys}`);
 	const brought = [...contents.reports.values()].slice(0, MAX_EXAMPLES);
 	const now = compact(brought.map(({ key, id }) => key ?? id));
-	const before = await examplesOf(missing, memory, 'key');
+	const before = await examplesText(missing, memory, 'key');
 	const examples = [`Before, for example: ${before}`, now.length > 0 && `now: ${now.join(', ')}`];
 	const stored = submission.isFindChanges ? '' : 'All that came is stored beside the others. ';
 	const advice = `${stored}${compact(examples).join('; ')}. ${whereToLook}, with the keys of earlier runs. ${newKeys}`;

@@ -90,5 +90,5 @@ export function unfindableHints(submission: Submission): string[] {
 	if (processingFailed === 0) return [];
 	// If documents were not sent, `addEndHints` may already have added a hint with the same cause.
 	const first = counts.notSent > 0 ? undefined : find(failed, { outcome: 'stored' });
-	return [asHint(sentences(processingFailedInWords(submission), first?.reason))];
+	return [asHint(joinSentences(processingFailedInWords(submission), first?.reason))];
 }

@@ -7,7 +7,7 @@ import {
 } from 'n8n-workflow';
 
 import { idFromInput } from '../../../execution/fieldSchemas';
-import { givenFor } from '../../../execution/givenValues';
+import { unresolvedValue } from '../../../execution/givenValues';
 import { shownValue } from '../../../execution/issueText';
 import type { Item } from '../../../execution/item';
 import { canonicalKey } from '../../../payloads/keys';
@@ -38,7 +38,7 @@ export function fixedValue(
 	{ parameters }: NodeWithParameters,
 	name: SourceField,
 ): string | undefined {
-	const given = givenFor({ parameters }, name) ?? '';
+	const given = unresolvedValue({ parameters }, name) ?? '';
 	if (isExpression(given)) return undefined;
 	return canonicalKey(String(name === 'knowledgebaseId' ? idFromInput(given) : given));
 }

@@ -10,7 +10,7 @@ import { derivedId, isUuid } from '../../../payloads/ids';
 import type { DocumentReport } from './documentReport';
 import type { InputDocument } from './sources/inputDocument';
 
-export type Document = ReadyDocument<DocumentReport>;
+export type SubmitDocument = ReadyDocument<DocumentReport>;
 
 /** The record as JSON. Reuses the JSON of the found document if possible, to save time. */
 function jsonWithId(found: InputDocument, record: DocumentRecord, id: string) {
@@ -26,7 +26,7 @@ const withOnlyIds = (parts: DocumentRecord['pages']) => parts?.map(({ id }) => (
 
 /** The hash of a version or of a record, with a prefix from `MARKS`. */
 export function hashOf(
-	{ sizeInBytes, recordJson, record: { fileUrl } }: Document,
+	{ sizeInBytes, recordJson, record: { fileUrl } }: SubmitDocument,
 	version?: string,
 ): string {
 	if (version !== undefined) return MARKS.version + hash('sha256', version, 'binary');
@@ -50,7 +50,7 @@ export function makeReadyDocument(
 	item: Item,
 	{ knowledgebaseId, idNamespace }: Record<'knowledgebaseId' | 'idNamespace', string>,
 	isKeptToEnd: boolean,
-): Document {
+): SubmitDocument {
 	const { key, readFile, hadNul } = found;
 	const fixedId = key === undefined ? found.record.id : derivedId(idNamespace, key);
 	// With a random ID, the request can be repeated without storing the document twice.

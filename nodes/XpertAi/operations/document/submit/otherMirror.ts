@@ -41,7 +41,7 @@ const mirrorsItems = ({ parameters }: NodeWithParameters) =>
 		: parameters.operation === 'findChanges' && parameters.whatIsGone === 'disable';
 
 /** The nodes among `nodes` that mirror the same source as `own`. */
-const mirrorsOfSource = (own: INode, nodes: NodeTypeAndVersion[]): LinkedNode[] =>
+const nodesMirroringSource = (own: INode, nodes: NodeTypeAndVersion[]): LinkedNode[] =>
 	filter(nodes, { type: own.type, disabled: false })
 		.map(toLinkedNode)
 		.filter((node) => mirrorsItems(node) && haveSameSource(own, node));
@@ -58,7 +58,7 @@ export function otherMirrorText(item: Item): string | undefined {
 	if (fixedValue(own, 'sourceName') === '') return undefined;
 	const parents = context.getParentNodes(own.name, WITH_PARAMETERS);
 	const inLine = [...parents, ...context.getChildNodes(own.name, WITH_PARAMETERS)];
-	const [mirrorInLine] = mirrorsOfSource(own, inLine);
+	const [mirrorInLine] = nodesMirroringSource(own, inLine);
 	const other = mirrorInLine ?? mirrorOnOtherBranch(item, parents, inLine);
 	return (
 		other &&
@@ -82,7 +82,7 @@ function mirrorOnOtherBranch(
 	// of these nodes, so each other node is checked only there.
 	for (const parent of [...parents].reverse()) {
 		const below = context.getChildNodes(parent.name, WITH_PARAMETERS);
-		for (const other of mirrorsOfSource(own, below)) {
+		for (const other of nodesMirroringSource(own, below)) {
 			if (checked.has(other.name)) continue;
 			checked.add(other.name);
 			const both = [own.name, other.name];

@@ -6,7 +6,7 @@ import { compareDocuments, planDocuments } from '../../../ingest/compareDocument
 import type { KnowledgebaseRoutes } from '../../../transport/knowledgebaseRoutes';
 import { type FetchedStatuses, fetchStatuses, processingState } from '../../../ingest/statuses';
 import { derivedId } from '../../../payloads/ids';
-import type { Document } from './makeReadyDocument';
+import type { SubmitDocument } from './makeReadyDocument';
 import { type FactRecorder, REPLACED_OF_ANOTHER_NODE } from './factRecorder';
 import type { SourceReader } from './sourceReader';
 import type { Submission } from './submission';
@@ -32,14 +32,16 @@ interface ComparisonContext {
 	knowledgebaseId: string;
 	sourceName: string;
 	memory: SourceMemory;
-	statusRoutes: Pick<KnowledgebaseRoutes, 'send' | 'statusPath'>;
+	statusRoutes: Pick<KnowledgebaseRoutes, 'send' | 'statusPathOf'>;
 	reader: SourceReader;
 	recorder: FactRecorder;
 }
 
 /** Takes the documents to look up for a new source. They are held in memory until the server has answered. */
-async function firstDocuments(documents: AsyncGenerator<Document[]>): Promise<Document[]> {
-	const held: Document[] = [];
+async function firstDocuments(
+	documents: AsyncGenerator<SubmitDocument[]>,
+): Promise<SubmitDocument[]> {
+	const held: SubmitDocument[] = [];
 	let bytes = 0;
 	while (held.length < MAX_CHECKED && bytes < MAX_CHECKED_BYTES) {
 		const { done, value } = await documents.next();
@@ -60,12 +62,12 @@ export class SourceComparison {
 	constructor(private readonly compared: ComparisonContext) {}
 
 	/** Yields the documents to send, and reports the others. */
-	async *documentsToSend(): AsyncGenerator<Document[]> {
+	async *documentsToSend(): AsyncGenerator<SubmitDocument[]> {
 		const { recorder, submission } = this.compared;
 		const isRetry = outermostMode(submission.first.context) === 'retry';
 		const all = compareDocuments(this.hashedDocuments(), { ...this.options, isRetry });
 		for await (const group of all) {
-			const toSend: Document[] = [];
+			const toSend: SubmitDocument[] = [];
 			for (const { document, standing, status } of group)
 				if (standing === 'unchanged') recorder.handleFact({ document, outcome: standing, status });
 				else if (standing === 'older') {
@@ -106,7 +108,7 @@ export class SourceComparison {
 	 * Yields the documents of this source with their hashes. Before the documents of a new source, looks for documents
 	 * that the server already has.
 	 */
-	private async *hashedDocuments(): AsyncGenerator<Document[]> {
+	private async *hashedDocuments(): AsyncGenerator<SubmitDocument[]> {
 		const { memory, reader } = this.compared;
 		const documents = reader.readQueuedDocuments({ isHashed: true });
 		const held = memory.isNew ? await firstDocuments(documents) : [];
@@ -121,7 +123,7 @@ export class SourceComparison {
 	}
 
 	/** Whether a document has a version, but was stored without it. */
-	private lacksStoredVersion({ comparisonHash = '', id }: Document): boolean {
+	private lacksStoredVersion({ comparisonHash = '', id }: SubmitDocument): boolean {
 		const { known } = this.compared.memory;
 		return comparisonHash.startsWith(MARKS.version) && known.hasMark(id, MARKS.content);
 	}
@@ -130,7 +132,7 @@ export class SourceComparison {
 	 * Looks for documents of a new source on the server. Records two separate numbers: how many are stored under their
 	 * IDs, and how many have a processing status other than `none` under the IDs that they have without a Source Name.
 	 */
-	private async recordStoredBefore(documents: Document[]): Promise<void> {
+	private async recordStoredBefore(documents: SubmitDocument[]): Promise<void> {
 		const { knowledgebaseId, memory, sourceName } = this.compared;
 		const ids = documents.flatMap(({ id, lacksStableId }) => (lacksStableId ? [] : id));
 		const keys = sourceName === '' ? [] : compact(map(documents, 'key'));

@@ -6,7 +6,7 @@ import type { Fact } from '../../../ingest/facts';
 import { SeenDocuments } from './seenDocuments';
 import { isInputRejected } from '../../../transport/failure';
 import { type DocumentReport, OUTCOME_NAMES } from './documentReport';
-import type { Document } from './makeReadyDocument';
+import type { SubmitDocument } from './makeReadyDocument';
 import type { Submission } from './submission';
 
 /**
@@ -20,12 +20,12 @@ const SEEN_STATES = ['listed', 'unreadable', ...OUTCOME_NAMES] as const;
 /** The documents that a source contains in this run, and what became of them. */
 export class SourceContents {
 	/**
-	 * The state of each document that the source contains in this run. For a document that `release` removed from
+	 * The state of each document that the source contains in this run. For a document that `releaseReport` removed from
 	 * `reports`, this is the only record. Used to find missing documents, and documents with the same ID.
 	 */
 	readonly seen = new SeenDocuments(SEEN_STATES);
 	/**
-	 * The report of the latest document with each ID, by ID in lower case. To save memory, `release` removes a report
+	 * The report of the latest document with each ID, by ID in lower case. To save memory, `releaseReport` removes a report
 	 * that is not needed to the end of the run (see `DocumentReport.isKeptToEnd`).
 	 */
 	readonly reports = new Map<string, DocumentReport>();
@@ -49,7 +49,7 @@ export class SourceContents {
 	 * Records a document that was read. If an earlier document has the same ID, reports the earlier one as replaced. Does
 	 * nothing for a document without a stable ID.
 	 */
-	recordSeen({ id, lacksStableId, key, report }: Document): void {
+	recordSeen({ id, lacksStableId, key, report }: SubmitDocument): void {
 		if (lacksStableId) return;
 		const released = this.reportFromSeen(id);
 		// `reportFromSeen` gives no name and no key. Equal keys give equal IDs, so the key of the later document is also that
@@ -78,7 +78,7 @@ export class SourceContents {
 	 * Removes the report of a document from `reports`, to save memory. `seen` keeps the state of the document. Does nothing
 	 * if the report is kept to the end of the run, or if a later document has replaced this one.
 	 */
-	release(id: string, report: DocumentReport): void {
+	releaseReport(id: string, report: DocumentReport): void {
 		if (report.isKeptToEnd || report.isReplaced) return;
 		this.reports.delete(id.toLowerCase());
 		if (this.seen.has(id)) this.seen.set(id, report.outcome ?? 'listed');

@@ -5,7 +5,7 @@ import type { ItemError } from '../../../execution/apiError';
 import type { Item } from '../../../execution/item';
 import { MARKS } from '../../../ingest/memory';
 import { derivedId } from '../../../payloads/ids';
-import { type Document, hashOf, makeReadyDocument } from './makeReadyDocument';
+import { hashOf, makeReadyDocument, type SubmitDocument } from './makeReadyDocument';
 import { keyNamespace } from '../sourceIdentity';
 import type { SourceContents } from './sourceContents';
 import type { FactRecorder } from './factRecorder';
@@ -59,8 +59,8 @@ export class SourceReader {
 	 *
 	 * @param isHashed whether to set `comparisonHash`, for the comparison with earlier runs
 	 */
-	async *readQueuedDocuments({ isHashed } = { isHashed: false }): AsyncGenerator<Document[]> {
-		const group: Document[] = [];
+	async *readQueuedDocuments({ isHashed } = { isHashed: false }): AsyncGenerator<SubmitDocument[]> {
+		const group: SubmitDocument[] = [];
 		for (const queued of this.takeQueued())
 			try {
 				yield* this.readInto(group, queued, isHashed);
@@ -84,12 +84,12 @@ export class SourceReader {
 
 	/** Reads the documents of an item into `group`. Yields and empties the group whenever it is to be passed on. */
 	private async *readInto(
-		group: Document[],
+		group: SubmitDocument[],
 		{ item, documents }: QueuedItem,
 		isHashed: boolean,
-	): AsyncGenerator<Document[]> {
+	): AsyncGenerator<SubmitDocument[]> {
 		const { submission } = this;
-		const found = documents ?? submission.read(item);
+		const found = documents ?? submission.readItem(item);
 		if (Array.isArray(found)) {
 			for (const one of found)
 				if (await this.addAndCheckIfFull(group, one, item, isHashed)) yield group.splice(0);
@@ -114,7 +114,7 @@ export class SourceReader {
 	 * @returns whether to pass on the group now
 	 */
 	private async addAndCheckIfFull(
-		group: Document[],
+		group: SubmitDocument[],
 		found: InputDocument | ItemError,
 		item: Item,
 		isHashed: boolean,
@@ -137,7 +137,7 @@ export class SourceReader {
 	 *
 	 * @returns undefined if sending has stopped. Then the document is reported as not sent.
 	 */
-	private prepareDocument(found: InputDocument, item: Item): Document | undefined {
+	private prepareDocument(found: InputDocument, item: Item): SubmitDocument | undefined {
 		const { submission } = this;
 		const isKeptToEnd = submission.settings.output !== 'summary';
 		const document = makeReadyDocument(found, item, this.place, isKeptToEnd);
@@ -150,7 +150,7 @@ export class SourceReader {
 		}
 		this.contents.recordSeen(document);
 		this.countVersion(found);
-		submission.tally.inputHints.missingMetadata += found.missingMetadata ?? 0;
+		submission.tally.inputHints.missingMetadata += found.missingMetadataCount ?? 0;
 		return document;
 	}
 
@@ -168,7 +168,7 @@ export class SourceReader {
 	 *
 	 * @returns false if the file cannot be read. Then the document is reported as unreadable.
 	 */
-	private async addFileToHash(document: Document): Promise<boolean> {
+	private async addFileToHash(document: SubmitDocument): Promise<boolean> {
 		const { comparisonHash = '', readFile } = document;
 		if (!readFile || !comparisonHash.startsWith(MARKS.content)) return true;
 		const begun = createHash('sha256').update(comparisonHash);

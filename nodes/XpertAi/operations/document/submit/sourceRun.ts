@@ -8,7 +8,7 @@ import type { Failure } from '../../../transport/failure';
 import { UPLOAD_TIMEOUT_SECONDS } from '../../shared/uploadSettings';
 import { documentsError } from './documentErrors';
 import type { DocumentReport } from './documentReport';
-import { memoryPlaceOf, type SourceSettings } from '../sourceIdentity';
+import { memoryPlaceOf, type SourceNameAndShard } from '../sourceIdentity';
 import { systemClock } from '../../../transport/clock';
 import { knowledgebaseRoutes } from '../../../transport/knowledgebaseRoutes';
 import { SourceComparison } from './sourceComparison';
@@ -45,7 +45,7 @@ export class SourceRun {
 	constructor(
 		readonly submission: Submission,
 		readonly knowledgebaseId: string,
-		readonly source: SourceSettings,
+		readonly source: SourceNameAndShard,
 		readonly item = submission.first,
 	) {
 		const { settings } = submission;
@@ -86,20 +86,20 @@ export class SourceRun {
 	/** Uploads and stores the documents of this source, and starts their processing. */
 	async store(): Promise<void> {
 		const { reader, submission } = this;
-		if (!submission.canSend) return await this.send(reader.readQueuedDocuments());
+		if (!submission.canSend) return await this.sendDocuments(reader.readQueuedDocuments());
 		const mode = submission.settings.remembers ? 'to send' : 'if kept';
 		const memory = await this.newMemory().open(mode);
-		if (!memory.isKept) return await this.send(reader.readQueuedDocuments());
+		if (!memory.isKept) return await this.sendDocuments(reader.readQueuedDocuments());
 		this.memory = memory;
 		if (memory.holder) return await this.reportNoneSent(memory.holder);
-		await this.send(this.startComparison(memory).documentsToSend());
+		await this.sendDocuments(this.startComparison(memory).documentsToSend());
 	}
 
 	/**
 	 * Uploads the files of documents, stores the documents in batches, and starts their processing. Storing and uploads
 	 * have an `OutageBudget` each.
 	 */
-	private async send(documents: DocumentGroups<DocumentReport>): Promise<void> {
+	private async sendDocuments(documents: DocumentGroups<DocumentReport>): Promise<void> {
 		const { knowledgebaseId, memory, memoryRoutes, recorder, processing, submission } = this;
 		const { first, settings, circuitBreaker } = submission;
 		const storer = new Storer({
@@ -155,7 +155,7 @@ export class SourceRun {
 			for (const fact of some) this.recorder.handleFact(fact);
 		const notProcessed = this.recorder.takeNotProcessed();
 		if (notProcessed.length === 0) return;
-		await this.send([notProcessed]);
+		await this.sendDocuments([notProcessed]);
 		await this.followProcessing();
 	}
 
@@ -168,7 +168,7 @@ export class SourceRun {
 		if (memory.isNew && !memory.holder)
 			submission.addSourceHints(this.source.sourceName, [NOTHING_REMEMBERED]);
 		// If the memory could not be read, the queue is empty after this, so the loop below gets no documents.
-		if (memory.sendFailure) this.failQueuedItems(memory.sendFailure);
+		if (memory.sendBlockedBy) this.failQueuedItems(memory.sendBlockedBy);
 		const { holder } = memory;
 		if (holder) {
 			const held = `Another run of this source is at work, or was stopped: ${holder.by}`;
@@ -179,7 +179,7 @@ export class SourceRun {
 		for await (const { document, plan } of this.startComparison(memory).plans()) {
 			const { id, report } = document;
 			submission.recordFact({ outcome: 'planned', plan, report, id });
-			contents.release(id, report);
+			contents.releaseReport(id, report);
 		}
 	}
 
@@ -201,14 +201,14 @@ export class SourceRun {
 	newMemory(): SourceMemory {
 		const { first, settings, signal } = this.submission;
 		const { context } = first;
-		const { forgetDamage: forgetLost, startsProcessing } = settings;
+		const { forgetDamage: acknowledgesLoss, startsProcessing } = settings;
 		const place = memoryPlaceOf(this.knowledgebaseId, this.source, context);
 		const { name } = context.getWorkflow();
 		const runDescription = `execution ${context.getExecutionId()}${name ? ` of "${name}"` : ''}`;
 		return new SourceMemory(place, this.memoryRoutes, {
 			signal,
 			runDescription,
-			forgetLost,
+			acknowledgesLoss,
 			startsProcessing,
 		});
 	}

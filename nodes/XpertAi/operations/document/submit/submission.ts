@@ -9,7 +9,7 @@ import type { SubmitSettings } from './settings';
 import type { ItemDocuments } from './sources/inputDocument';
 import { readDocuments } from './sources/readDocuments';
 import { addFact, newTally } from './tally';
-import { sentences } from '../textHelpers';
+import { joinSentences } from '../textHelpers';
 
 /**
  * Marks failures as `hasServerNeverAnswered` until a server answers. A 404 of a proxy or an unrelated server does not count as an
@@ -65,7 +65,7 @@ export class Submission {
 	}
 
 	/** Reads the documents of an item. */
-	read(item: Item): ItemDocuments {
+	readItem(item: Item): ItemDocuments {
 		try {
 			return this.reader(item);
 		} finally {
@@ -119,7 +119,7 @@ export class Submission {
 
 	/** Records an error about a whole source. */
 	addSourceError(error: ItemError): void {
-		this.addHint(sentences(error.message));
+		this.addHint(joinSentences(error.message));
 		if (mayContinue(this.first.context)) this.tally.sourceErrors.push(error);
 		else this.sourceError ??= error;
 	}

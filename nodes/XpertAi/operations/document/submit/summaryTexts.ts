@@ -5,7 +5,7 @@ import type { Submission } from './submission';
 import { counted } from '../textHelpers';
 
 /** Writes counts as text, such as `Documents: 2 stored, 1 rejected`. Leaves out zeros. */
-export function inWords(
+export function countsInWords(
 	counts: Record<string, number>,
 	words: Record<string, string> = OUTCOME_WORDS,
 ): string {
@@ -33,7 +33,7 @@ export function summaryLine({ isFindChanges, settings, tally }: Submission): str
 	const { batches, retries } = requests;
 	const tried = retries > 0 ? `, ${counted(retries, 'request')} tried again` : '';
 	const sent = batches > 0 ? ` (${counted(batches, 'batch', 'batches')}${tried})` : '';
-	return `${inWords(counts)}${sent}.`;
+	return `${countsInWords(counts)}${sent}.`;
 }
 
 /** How far the run is. The number of all documents is known only if each item is one document. */

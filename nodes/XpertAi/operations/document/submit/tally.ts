@@ -249,7 +249,7 @@ function addRequestFailure(
 	// Only a file ID that the user gave can be wrong.
 	const fileId = isUploaded ? undefined : record.storageFileId;
 	report.affectsAll = affectsAll(failure, fileId);
-	const ids = fileId ? [{ field: '"Storage File ID"', id: fileId }] : [];
+	const ids = fileId ? [{ label: '"Storage File ID"', id: fileId }] : [];
 	return addFailure(tally, report, documentsError(report.item, failure, ids));
 }
 

@@ -9,7 +9,7 @@ import type { Completed, Interrupted } from '../../../runs/result';
 import { CitationRewriter } from '../../../threads/citations';
 import type { Part } from '../../../threads/runEventSchemas';
 import { type Source, sourcesOf } from '../../../threads/sources';
-import { approvalRequest, waitingMessage } from '../../../threads/tasks';
+import { approvalDetails, waitingMessage } from '../../../threads/tasks';
 import { parseJsonText } from '../../../transport/answer';
 import type { RunOptions } from './options';
 import { filterReport } from './filterReport';
@@ -28,7 +28,7 @@ const CITED_FIELDS = ['number', 'documentName', 'fileUrl', 'documentId'] as cons
 const REJECTED_ANSWER_TEXT = 'This was rejected, and not carried out.';
 
 /** An item, and how to output its answer. */
-type AnswerRequest = OutputFormat & { item: Item; options: RunOptions };
+type AnswerOutputSettings = OutputFormat & { item: Item; options: RunOptions };
 
 /**
  * Returns the text of a run's answer (`output`) and the JSON of the output item.
@@ -36,7 +36,7 @@ type AnswerRequest = OutputFormat & { item: Item; options: RunOptions };
  * @param hasFilterValues whether the message contained values for filters
  */
 export function answerOf(
-	request: AnswerRequest,
+	request: AnswerOutputSettings,
 	result: Completed | Interrupted,
 	hasFilterValues = false,
 ): { output: string; json: IDataObject } {
@@ -49,7 +49,7 @@ export function answerOf(
 	const { text, sources } = textWithSources(result, style);
 	const citedDocuments = documentNames(sources, style);
 	const isListed = !isEmpty(citedDocuments) && listsSources(request);
-	const output = isListed ? text + sourceList(citedDocuments) : text;
+	const output = isListed ? text + sourceListMarkdown(citedDocuments) : text;
 	// While a run waits for a decision, it is unknown whether the filter values will be used.
 	const filter = filterReport(allParts, hasFilterValues && !waitingTasks);
 	const facts: FieldValues = pick(result as Completed & Interrupted, FACT_FIELDS);
@@ -59,7 +59,7 @@ export function answerOf(
 		sources: include.includes('passages')
 			? sources
 			: sources.filter((one) => one.cited).map((one) => pick(one, CITED_FIELDS)),
-		interrupt: waitingTasks?.map(approvalRequest),
+		interrupt: waitingTasks?.map(approvalDetails),
 		parts,
 		usage,
 		filter,
@@ -83,7 +83,7 @@ function textWithSources(result: Completed | Interrupted, style: RunOptions['cit
 }
 
 /** Whether the text must end with the list of sources. A chat shows only the text. */
-function listsSources({ item, options }: AnswerRequest): boolean {
+function listsSources({ item, options }: AnswerOutputSettings): boolean {
 	if (options.include.includes('sources')) return true;
 	if (options.citations !== 'numbers' || options.showInChat === 'hidden') return false;
 	return isInStreamingChat(item.context) || !isNil(chatSessionOf(item));
@@ -127,7 +127,7 @@ export function outputJson(
 }
 
 /** A Markdown list of the cited documents, to append to an answer. */
-const sourceList = (names: string[]) =>
+const sourceListMarkdown = (names: string[]) =>
 	`\n\nSources:\n${names.map((name) => `- ${name}`).join('\n')}`;
 
 /** The names of the cited documents. With the style `numbers`, a name looks like `[1] guide.pdf`. */

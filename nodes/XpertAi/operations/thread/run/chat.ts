@@ -10,7 +10,7 @@ import { EMPTY_ANSWER_TEXT } from './answerOutput';
 const BREAK = '\n\n';
 
 /** Shows an answer in a streaming chat, in pieces or as a whole. */
-export class Chat implements Listener {
+export class ChatStream implements Listener {
 	private readonly sources = new Sources();
 	/** Rewrites the links of the current text. */
 	private text: CitationRewriter;
@@ -28,9 +28,9 @@ export class Chat implements Listener {
 	}
 
 	/** Begins the chat of an item. The caller must call `end`. Returns undefined if n8n does not stream. */
-	static begin({ context, index }: Item, style: CitationStyle = 'none'): Chat | undefined {
+	static begin({ context, index }: Item, style: CitationStyle = 'none'): ChatStream | undefined {
 		if (!isInStreamingChat(context)) return undefined;
-		return new Chat((type, content) => context.sendChunk(type, index, content), style);
+		return new ChatStream((type, content) => context.sendChunk(type, index, content), style);
 	}
 
 	onToolResult(answer: unknown) {

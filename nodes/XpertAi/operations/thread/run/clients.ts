@@ -6,7 +6,7 @@ import { DEFAULT_RETRY_LIMITS } from '../../../transport/call';
 import { systemClock } from '../../../transport/clock';
 
 /** Returns a function that describes the progress of a run for the log of n8n. */
-export const runProgress = (facts: RunFacts) => (minutes: number) =>
+export const runProgressTextMaker = (facts: RunFacts) => (minutes: number) =>
 	`waiting for run ${facts.runId ?? '…'} of thread ${facts.threadId}, ${minutes} minutes`;
 
 /** A client that gives up after `deadlineMs`, or when the execution is stopped. */

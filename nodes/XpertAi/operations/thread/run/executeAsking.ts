@@ -11,16 +11,16 @@ import { addHints, isTool, mayContinue } from '../../../execution/n8nExecution';
 import { concurrencyOf } from '../../../execution/concurrency';
 import type { UnsuccessfulResult } from '../../../runs/result';
 import type { Run } from '../../../runs/run';
-import { filterValuesIn, type RunKind } from '../../../runs/runBody';
+import { type RunKind, valuesForFilters } from '../../../runs/runBody';
 import { runAndWait, startOnly } from '../../../runs/runThread';
 import type { Turn } from '../../../runs/turns';
 import { deleteConversation } from '../../../threads/conversation';
 import { listRuns } from '../../../threads/runsApi';
 import { answerOf, FACT_FIELDS, outputJson } from './answerOutput';
-import { Chat } from './chat';
+import { ChatStream } from './chat';
 import { CONCURRENCY_PATH, runSettingsSchema } from './options';
 import { prepareRun } from './prepareRun';
-import { runProgress } from './clients';
+import { runProgressTextMaker } from './clients';
 import { resultError } from './runErrors';
 import { runHints } from './runHints';
 import { readRunRequest, type RunRequest } from './runRequest';
@@ -49,7 +49,7 @@ export async function executeAsking(
 		const isStopped = context.getExecutionCancelSignal()?.aborted;
 		// `mayContinue` is also false if the execution was stopped.
 		const stopsWorkflow = failsAsReply ? isStopped : !mayContinue(context);
-		if (stopsWorkflow) stopError ??= item.nameItemIn(error);
+		if (stopsWorkflow) stopError ??= item.addItemToMessage(error);
 		return error;
 	};
 	/** Reads the request of an item. The first item with a valid concurrency decides for all items. */
@@ -102,7 +102,7 @@ async function runItem(
 	recordError: ErrorRecorder,
 ): Promise<INodeExecutionData> {
 	const { item, request, failsAsReply, waits } = asked;
-	const chat = waits ? beginChat(item, request) : undefined;
+	const chat = waits ? beginChatStream(item, request) : undefined;
 	try {
 		// `executeAsking` has recorded this error. It is thrown here, so that the item gets its output below.
 		if (isError(request)) throw request;
@@ -131,7 +131,7 @@ const NO_CHAT_HINTS = {
 
 /** Shows the failure of an item in its chat. If the error stops the workflow, n8n itself shows the error. */
 function showFailure(
-	chat: Chat,
+	chat: ChatStream,
 	{ context }: Item,
 	failure: ItemError,
 	failsAsReply: boolean,
@@ -151,7 +151,7 @@ function failureOutput(item: Item, failure: ItemError, failsAsReply: boolean): I
 }
 
 /** The chat for the answer or the error of an item. Undefined if the node shows nothing in a chat. */
-function beginChat(item: Item, request: RunRequest | Error): Chat | undefined {
+function beginChatStream(item: Item, request: RunRequest | Error): ChatStream | undefined {
 	const { showInChat, citations } = isError(request)
 		? { showInChat: readShowInChat(item), citations: undefined }
 		: request.options;
@@ -159,7 +159,7 @@ function beginChat(item: Item, request: RunRequest | Error): Chat | undefined {
 	// In a sub-workflow (`integrated`), the caller may be an agent that writes its own answer to the chat. So with
 	// "Whole", the node shows nothing there.
 	const mayBelongToAgent = item.context.getMode() === 'integrated' && showInChat === 'whole';
-	return mayBelongToAgent ? undefined : Chat.begin(item, citations);
+	return mayBelongToAgent ? undefined : ChatStream.begin(item, citations);
 }
 
 /** Reads only the option Show in Chat, because other parameters of the item are invalid. An invalid option is `hidden`. */
@@ -175,10 +175,14 @@ function readShowInChat(item: Item) {
  * @returns the JSON of the output item
  * @throws NodeApiError if the run did not start or gave no answer; NodeOperationError if a file cannot be read
  */
-async function executeRun(request: RunRequest, turn: Turn, chat?: Chat): Promise<IDataObject> {
+async function executeRun(
+	request: RunRequest,
+	turn: Turn,
+	chat?: ChatStream,
+): Promise<IDataObject> {
 	const { item, options } = request;
 	const run = await prepareRun(request, turn);
-	item.progress = runProgress(run.facts);
+	item.progress = runProgressTextMaker(run.facts);
 	const listener = options.showInChat === 'asWritten' ? chat : undefined;
 	const result = await (request.waits ? runAndWait({ ...run, listener }) : startOnly(run));
 	if (result.status === 'running') return outputJson(item, pick(result, FACT_FIELDS));
@@ -186,7 +190,7 @@ async function executeRun(request: RunRequest, turn: Turn, chat?: Chat): Promise
 		await deleteUnusedConversation(run, result);
 		throw resultError(item, result);
 	}
-	const { output, json } = answerOf(request, result, !isEmpty(filterValuesIn(request.body)));
+	const { output, json } = answerOf(request, result, !isEmpty(valuesForFilters(request.body)));
 	chat?.showRemaining(output);
 	return json;
 }

@@ -5,14 +5,14 @@ import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import { readOutputFormat } from '../../../execution/outputs';
 import { addHints } from '../../../execution/n8nExecution';
-import { concurrencyOf, forEachItem } from '../../../execution/concurrency';
+import { concurrencyOf, flatMapItems } from '../../../execution/concurrency';
 import { cancelRunById } from '../../../runs/cancelRun';
 import { readStateById, waitById } from '../../../runs/runById';
 import type { RunIds } from '../../../threads/runsApi';
 import { MINUTE_MS } from '../../../transport/clock';
 import { answerOf, outputJson } from './answerOutput';
 import { CONCURRENCY_PATH, runSettingsSchema } from './options';
-import { clientWithDeadline, clientWithTimeout, runProgress } from './clients';
+import { clientWithDeadline, clientWithTimeout, runProgressTextMaker } from './clients';
 import { resultError } from './runErrors';
 import { runHints } from './runHints';
 
@@ -36,7 +36,7 @@ export async function executeRunIdOperation(
 	};
 	// An invalid option is reported by `work`, for each item.
 	const concurrency = attempt(() => concurrencyOf(items, CONCURRENCY_PATH));
-	const output = await forEachItem(items, work, isError(concurrency) ? 1 : concurrency);
+	const output = await flatMapItems(items, work, isError(concurrency) ? 1 : concurrency);
 	if (operation !== 'cancelRun') addHints(context, runHints(context, output));
 	return output;
 }
@@ -59,7 +59,7 @@ async function readAnswer(
 		? clientWithDeadline(item, deadlineMinutes * MINUTE_MS)
 		: clientWithTimeout(item);
 	const run = { ...client, ...ids, facts: { ...ids }, whenGivenUp };
-	item.progress = runProgress(ids);
+	item.progress = runProgressTextMaker(ids);
 	const result = await (waits ? waitById(run) : readStateById(run));
 	if (result.status === 'running')
 		return outputJson(item, { output: null, status: result.status, ...ids });

@@ -6,7 +6,7 @@ import {
 	displayedIf,
 	idField,
 	IF_TOOL,
-	simplifyFields,
+	outputFormatFields,
 	textField,
 } from '../../../execution/fieldBuilders';
 import { assistantLocator, threadLocator, threadOfRunLocator } from '../../../pickers/locators';
@@ -130,12 +130,15 @@ const messageAndConversationFields: INodeProperties[] = [
 /** The parameters of Thread: Ask and Wait. */
 export const askAndWaitFields: INodeProperties[] = [
 	...messageAndConversationFields,
-	...simplifyFields,
-	...runCollections,
+	...outputFormatFields,
+	...runCollectionFields,
 ];
 
 /** The parameters of Thread: Start Run. */
-export const startFields: INodeProperties[] = [...messageAndConversationFields, ...runCollections];
+export const startFields: INodeProperties[] = [
+	...messageAndConversationFields,
+	...runCollectionFields,
+];
 
 /** The parameters of Thread: Decide. */
 export const decideFields = [
@@ -145,15 +148,15 @@ export const decideFields = [
 			'Of the run that waits. Behind a form or an approval, read it from the node that asked, by its name.',
 	},
 	decisionField,
-	...simplifyFields,
-	...runCollections,
+	...outputFormatFields,
+	...runCollectionFields,
 ];
 
 /** The parameters of Thread: Answer Again. */
 export const retryRunFields: INodeProperties[] = [
 	threadLocator(),
-	...simplifyFields,
-	...runCollections,
+	...outputFormatFields,
+	...runCollectionFields,
 ];
 
 const runIdField = idField('runId', 'Run ID', 'The run, by the runId that Thread: Start Run gave', {

@@ -59,10 +59,10 @@ function runAdvice(item: Item, { threadId = '' }: UnsuccessfulResult): AdviceCon
 	if (item.hasParameter('assistantId'))
 		return {
 			statusAdvice,
-			missingRecord: { field: '"Assistant"', id: item.filledText('assistantId') },
+			missingRecord: { label: '"Assistant"', id: item.filledText('assistantId') },
 		};
 	statusAdvice[404] = ASSISTANT_GONE;
-	return { statusAdvice, missingRecord: { field: 'The assistant of thread', id: threadId } };
+	return { statusAdvice, missingRecord: { label: 'The assistant of thread', id: threadId } };
 }
 
 const PRIVATE_WORKSPACE =

@@ -13,21 +13,21 @@ import { readOutputFormat } from '../../../execution/outputs';
 import { isTool } from '../../../execution/n8nExecution';
 import { mergeAdditionalFields } from '../../../execution/requestBody';
 import { changedArguments, runBodies } from '../../../payloads/requestSchemas';
-import { missingValueIssue, missingValueOfWholeText } from '../../../payloads/missingValues';
+import { missingValueIssue, missingValueOrObjectText } from '../../../payloads/missingValues';
 import { derivedId } from '../../../payloads/ids';
 import {
-	filterValuesIn,
 	intentOf,
 	NON_FILTER_KEYS,
 	type RunBody,
 	type RunKind,
+	valuesForFilters,
 } from '../../../runs/runBody';
 import { type Row, rowName, valuesOfRows } from '../../shared/typedRows';
 import { decisionField, messageFields } from './fields';
 import { runOptionsField } from './optionFields';
 import { runSettingsSchema } from './options';
 import { chatSessionOf } from './chatTriggerSession';
-import { givenFor } from '../../../execution/givenValues';
+import { unresolvedValue } from '../../../execution/givenValues';
 
 const threadSourceSchema = z.enum(['auto', 'new', 'key', 'existing']);
 
@@ -121,28 +121,31 @@ export function runBodyOf(item: Item, kind: RunKind, reserved: string[] = []): R
 	const { options, ...parameters } = item.values(fields);
 	const optionValues = options as FieldValues | undefined;
 	const { body, reserved: reservedOfKind } = bodyOf(item, { ...optionValues, ...parameters });
-	const { value: complete, fieldNames } = mergeAdditionalFields<RunBody>(
+	const { value: complete, fieldNaming } = mergeAdditionalFields<RunBody>(
 		item,
 		body,
 		schema,
 		{ fields, fieldByPath: FIELD_BY_PATH },
 		[...reserved, ...reservedOfKind],
 	);
-	checkFilterValues(item, complete, fieldNames, optionValues?.filterValues);
+	checkFilterValues(item, complete, fieldNaming, optionValues?.filterValues);
 	// Throws if the body cannot be written as JSON.
-	item.jsonText(complete, fieldNames);
+	item.jsonText(complete, fieldNaming);
 	return complete;
 }
 
 /** Returns the body of a message, and the paths that Additional Fields (JSON) must not set. */
-function messageBody(item: Item, { assistantId, message: text, filterValues }: FieldValues) {
+function messageBodyWithReserved(
+	item: Item,
+	{ assistantId, message: text, filterValues }: FieldValues,
+) {
 	const input = { ...readFilterValues(item, filterValues), input: text };
 	const body = { assistant_id: assistantId, input: { action: 'send', message: { input } } };
 	return { body, reserved: ['input.action'] };
 }
 
 /** Returns the body of a decision, and the paths that Additional Fields (JSON) must not set. */
-function decisionBody(item: Item, values: FieldValues) {
+function decisionBodyWithReserved(item: Item, values: FieldValues) {
 	const type = normalizedDecision(values.decision);
 	const isConfirmed = type === 'confirm';
 	const changes = values.changedArguments ?? {};
@@ -162,7 +165,7 @@ function decisionBody(item: Item, values: FieldValues) {
 }
 
 /** Returns the body of a retry, and the paths that Additional Fields (JSON) must not set. */
-const retryBody = () => ({
+const retryBodyWithReserved = () => ({
 	body: { input: { action: 'retry', source: {} } },
 	reserved: ['input.action'],
 });
@@ -171,9 +174,17 @@ const { message, decision, retry } = runBodies;
 
 /** How to build the body of each kind of run. */
 const BODY_BUILDERS = {
-	message: { fields: [...messageFields, runOptionsField], bodyOf: messageBody, schema: message },
-	decision: { fields: [decisionField, runOptionsField], bodyOf: decisionBody, schema: decision },
-	retry: { fields: [runOptionsField], bodyOf: retryBody, schema: retry },
+	message: {
+		fields: [...messageFields, runOptionsField],
+		bodyOf: messageBodyWithReserved,
+		schema: message,
+	},
+	decision: {
+		fields: [decisionField, runOptionsField],
+		bodyOf: decisionBodyWithReserved,
+		schema: decision,
+	},
+	retry: { fields: [runOptionsField], bodyOf: retryBodyWithReserved, schema: retry },
 };
 
 /** Normalizes a decision. Ignores case, and accepts the answers in `DECISION_BY_ANSWER`. */
@@ -206,7 +217,7 @@ function readFilterValues(item: Item, rows: unknown): FieldValues {
 	if (taken === undefined) return values;
 	const issue = 'is a part of the message itself: choose another key';
 	const advice = 'Change the Key of this row.';
-	return item.throwIssue({ field: rowName(taken, label), issue, advice });
+	return item.throwIssue({ label: rowName(taken, label), issue, advice });
 }
 
 /**
@@ -216,19 +227,24 @@ function readFilterValues(item: Item, rows: unknown): FieldValues {
  * @throws NodeOperationError if a value stands for a missing value, such as `undefined`, or is empty although its row
  * does not allow this ("May Be Empty")
  */
-function checkFilterValues(item: Item, body: RunBody, fieldNames: FieldNaming, rows: unknown = []) {
-	const values: FieldValues = { ...filterValuesIn(body) };
+function checkFilterValues(
+	item: Item,
+	body: RunBody,
+	fieldNaming: FieldNaming,
+	rows: unknown = [],
+) {
+	const values: FieldValues = { ...valuesForFilters(body) };
 	const fieldOf = (key: string) => {
 		const path = ['input', 'message', 'input', key];
-		const isAdditional = setsPath(fieldNames.additionalJson, path);
+		const isAdditional = setsPath(fieldNaming.additionalJson, path);
 		return isAdditional
-			? fieldLabel(path, fieldNames)
+			? fieldLabel(path, fieldNaming)
 			: rowName(key, item.labelOf(FILTER_VALUES_PATH));
 	};
 	const missingKey = findKey(values, (value) => [value].flat().some(isMissingValueText));
 	if (missingKey !== undefined) {
 		const text = [values[missingKey]].flat().find(isMissingValueText);
-		item.throwIssue({ field: fieldOf(missingKey), issue: missingValueIssue(String(text)) });
+		item.throwIssue({ label: fieldOf(missingKey), issue: missingValueIssue(String(text)) });
 	}
 	const mayBeEmpty = keysThatMayBeEmpty(rows as Row[]);
 	const emptyKey = findKey(
@@ -247,7 +263,7 @@ const keysThatMayBeEmpty = (rows: Row[]) =>
 
 /** Whether a value is a text that stands for a missing value, such as `undefined`. */
 const isMissingValueText = (value: unknown) =>
-	typeof value === 'string' && missingValueOfWholeText(value.trim()) !== undefined;
+	typeof value === 'string' && missingValueOrObjectText(value.trim()) !== undefined;
 
 /* With an empty value, some filters match everything. Recorded in `test/recordings/knowledge-filter-5.json`. */
 const EMPTY_ADVICE =
@@ -265,8 +281,8 @@ const isEmptyFilterValue = (value: unknown): boolean =>
  * @throws NodeOperationError if a part of the key is missing, or the key is not valid
  */
 export function conversationKeyOf(item: ItemReader): string {
-	const readsSession = /\bsessionId\b/.test(String(givenFor(item.node, 'conversationKey')));
-	const issueAddition = readsSession && isTool(item.place.context) ? NO_CHAT_IN_TEST : '';
+	const readsSession = /\bsessionId\b/.test(String(unresolvedValue(item.node, 'conversationKey')));
+	const issueAddition = readsSession && isTool(item.expressionScope.context) ? NO_CHAT_IN_TEST : '';
 	return keyOf(item, 'conversationKey', { needsEveryPart: true, isShared: true, issueAddition });
 }
 

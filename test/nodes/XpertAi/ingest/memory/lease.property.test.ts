@@ -76,12 +76,12 @@ class Scene {
 			this.left.push({ name, by: memory.holder.by, at: time.now });
 			return;
 		}
-		expect(memory.sendFailure).toBeUndefined();
+		expect(memory.sendBlockedBy).toBeUndefined();
 		const work: Work = { name, from: time.now, until: time.now, crashed: false };
 		this.works.push(work);
 		const crash = one.crashes !== undefined && one.crashes < one.works;
 		await time.wait(crash ? (one.crashes ?? 0) : one.works);
-		expect(memory.sendFailure).toBeUndefined();
+		expect(memory.sendBlockedBy).toBeUndefined();
 		Object.assign(work, { until: time.now, crashed: crash });
 		isAlive = !crash;
 		if (isAlive) {

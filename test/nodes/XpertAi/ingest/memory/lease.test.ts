@@ -199,12 +199,12 @@ describe('a run that has not renewed its lease for long', () => {
 				) as string,
 			},
 		});
-		expect(one.sendFailure).toBeDefined();
+		expect(one.sendBlockedBy).toBeDefined();
 		requests.length = 0;
-		expect(await of(one.renewIfOverdue())).toEqual({ failure: one.sendFailure });
+		expect(await of(one.renewIfOverdue())).toEqual({ failure: one.sendBlockedBy });
 		await of(one.release());
 		expect(requests).toEqual([]);
-		expect(await of(one.renewIfOverdue())).toEqual({ failure: one.sendFailure });
+		expect(await of(one.renewIfOverdue())).toEqual({ failure: one.sendBlockedBy });
 	});
 
 	it('does not release a lease that another run has taken', async () => {
@@ -231,7 +231,7 @@ describe('a run that has not renewed its lease for long', () => {
 			const kept = named(word === 'began' ? 'at work' : 'began');
 			Object.assign(kept ?? {}, own);
 			expect(await of(one.renewIfOverdue())).toBeUndefined();
-			expect(one.sendFailure).toBeUndefined();
+			expect(one.sendBlockedBy).toBeUndefined();
 		},
 	);
 

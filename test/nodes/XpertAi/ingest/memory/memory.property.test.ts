@@ -175,7 +175,7 @@ async function pass(
 	const before = server.found;
 	const working = await Working.begin(server, one.faults);
 	const { memory } = working;
-	if (!memory.sendFailure) check(memory, before);
+	if (!memory.sendBlockedBy) check(memory, before);
 	for (const group of sideBySide(one))
 		await Promise.all(group.map(async (batch) => await working.work(batch)));
 	server.carryOut(!one.faults.some(({ crash }) => crash));

@@ -131,7 +131,7 @@ describe('a source that was stored', () => {
 		const server = new Knowledgebase();
 		await night(server, [A, B]);
 		const { names } = await night(server, [A, B, C], 'copy #1', false);
-		expect(await names.withName(new Set(['b', 'c', 'd']))).toEqual(
+		expect(await names.findByNames(new Set(['b', 'c', 'd']))).toEqual(
 			new Map([
 				[B, { name: 'b', key: 'b' }],
 				[C, { name: 'c', key: 'c' }],
@@ -248,7 +248,7 @@ describe('Send Everything', () => {
 			const routes = { ...new Knowledgebase().routes(), send };
 			const memory = await new SourceMemory(PLACE, routes).open('if kept');
 			const { isKept, failures } = memory;
-			expect([isKept, memory.sendFailure?.status, failures]).toEqual([...expected, {}]);
+			expect([isKept, memory.sendBlockedBy?.status, failures]).toEqual([...expected, {}]);
 		},
 	);
 });
@@ -395,7 +395,7 @@ describe('what is lost', () => {
 		expect(first.failures.lost?.count).toBe(lost?.count);
 		expect((await night(server, [])).failures).toEqual(first.failures);
 		expect((await remembered(server)).lost).toEqual(first.failures.lost);
-		const forgetful = await open(server.routes(), { forgetLost: true });
+		const forgetful = await open(server.routes(), { acknowledgesLoss: true });
 		await forgetful.close();
 		expect([forgetful.failures, (await remembered(server)).lost]).toEqual([{}, undefined]);
 	});
@@ -464,7 +464,7 @@ describe('what is lost', () => {
 			lost: { at: expect.any(String) as string },
 		});
 		for (const id of [A, B]) expect((await night(server, [id])).failures.lost).toBeDefined();
-		await (await open(server.routes(), { forgetLost: true })).close();
+		await (await open(server.routes(), { acknowledgesLoss: true })).close();
 		expect((await remembered(server)).lost).toBeUndefined();
 	});
 
@@ -509,7 +509,7 @@ describe('what is lost', () => {
 	it('adds no writes to a run that changes nothing', async () => {
 		const server = new Knowledgebase();
 		await night(server, [A]);
-		for (const beginning of [{}, { forgetLost: true }]) {
+		for (const beginning of [{}, { acknowledgesLoss: true }]) {
 			server.written.length = 0;
 			await (await open(server.routes(), beginning)).close();
 			expect(server.written).toHaveLength(3);
@@ -538,14 +538,14 @@ describe('a run that may not send', () => {
 		const sleep = async () => await Promise.resolve(void renew());
 		const memory = await open(server.routes(), { clock: { ...virtualTime(), sleep } });
 		expect([memory.holder?.by, memory.isUsable]).toEqual(['execution 7', false]);
-		expect(memory.sendFailure?.reason).toMatch(/is at work: execution 7, since 2026/);
+		expect(memory.sendBlockedBy?.reason).toMatch(/is at work: execution 7, since 2026/);
 		for (const kept of [
 			await memory.journalBeforeDisabling([A]),
 			await memory.renewLeaseIfOverdue(),
 		])
-			expect(kept).toBe(memory.sendFailure);
+			expect(kept).toBe(memory.sendBlockedBy);
 		expect(await memory.journalBatch(new Map([[A, 'copy #1']]))).toEqual({
-			failure: memory.sendFailure,
+			failure: memory.sendBlockedBy,
 		});
 	});
 

@@ -75,7 +75,7 @@ export class Knowledgebase {
 		};
 		return {
 			storePath: '/bulk',
-			statusPath: (ids) => ids.join(','),
+			statusPathOf: (ids) => ids.join(','),
 			send: calling(async ({ path, body }) => {
 				// Of several requests at once, the later one may be the first to arrive.
 				for (let turns = all % 4; turns > 0; turns--) await Promise.resolve();
@@ -153,6 +153,6 @@ export async function open(
 /** What a dry run remembers. */
 export async function recall(routes: MemoryRoutes, place = PLACE) {
 	const read = await new SourceMemory(place, routes).open('to read');
-	if (read.sendFailure) throw new Error(read.sendFailure.reason);
+	if (read.sendBlockedBy) throw new Error(read.sendBlockedBy.reason);
 	return read;
 }

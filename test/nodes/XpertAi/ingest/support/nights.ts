@@ -12,7 +12,7 @@ import { submit } from '../../../../../nodes/XpertAi/operations/document/submit'
 import { keyNamespace } from '../../../../../nodes/XpertAi/operations/document/sourceIdentity';
 import { disable, enable } from '../../../../../nodes/XpertAi/operations/document/disableOrEnable';
 import { derivedId } from '../../../../../nodes/XpertAi/payloads/ids';
-import { connectionOf } from '../../../../../nodes/XpertAi/transport/request';
+import { connectionWithoutItem } from '../../../../../nodes/XpertAi/transport/request';
 import { systemClock } from '../../../../../nodes/XpertAi/transport/clock';
 import { COPILOT_ID, startSandbox, type Sandbox } from '../../../../../sandbox';
 import { contextWith, itemOf, unconnected } from '../../../support/context';
@@ -262,7 +262,7 @@ export class Nights {
 		} as unknown as Partial<IExecuteFunctions>;
 		const { fields, execute } = disabled ? disable : enable;
 		const course = newCourse();
-		const { send } = await connectionOf(
+		const { send } = await connectionWithoutItem(
 			this.client(knowledgebaseId, { source: {}, turns: [0] }, course),
 		);
 		const connection = { ...unconnected, send };
@@ -401,7 +401,7 @@ export class Nights {
 							...(refused.includes(name) ? REFUSED : {}),
 						})),
 					};
-		const { send } = await connectionOf(this.client(knowledgebaseId, night, course));
+		const { send } = await connectionWithoutItem(this.client(knowledgebaseId, night, course));
 		const connection = { ...unconnected, send };
 		if (night.finds) {
 			const listed = entries.map(([key, version], index) =>

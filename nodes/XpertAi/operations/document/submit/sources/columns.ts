@@ -17,7 +17,7 @@ const FIELD_KEYS = new Set(DOCUMENT_FIELDS.map(({ name }) => name));
 /** How error messages name the fields of a document. */
 export const DOCUMENT_FIELD_NAMING: FieldNaming = {
 	fields: DOCUMENT_FIELDS,
-	parameter: 'Document Fields',
+	parameterLabel: 'Document Fields',
 };
 
 /**
@@ -45,7 +45,7 @@ const FITS: Record<string, (column: unknown) => boolean> = {
 	metadata: isJsonObject,
 };
 
-const isPlain = (column: unknown) => typeof column !== 'object';
+const isScalar = (column: unknown) => typeof column !== 'object';
 
 /**
  * Maps columns by name to document fields and the text. An exact field name takes precedence over `ALIASES`, unless its
@@ -70,7 +70,7 @@ export function mapColumns(columns: IDataObject, excluded?: string) {
 	let textColumn: string | undefined;
 	for (const [field, aliases] of Object.entries(ALIASES)) {
 		if (!isNil(fields[field])) continue;
-		const fits = FITS[field] ?? isPlain;
+		const fits = FITS[field] ?? isScalar;
 		const candidates = aliases.flatMap((alias) => byAlias[alias] ?? []);
 		const name = candidates.find((candidate) => fits(columns[candidate]));
 		if (name === undefined) continue;

@@ -3,7 +3,7 @@ import { isExpression } from 'n8n-workflow';
 
 import type { FieldValues } from '../../../../execution/fieldBuilders';
 import { groupSchema } from '../../../../execution/fieldSchemas';
-import { givenFor, isNothing } from '../../../../execution/givenValues';
+import { isNothing, unresolvedValue } from '../../../../execution/givenValues';
 import { valueUnlessMissing } from '../../../../execution/identityFields';
 import { fieldLabel, type FieldNaming } from '../../../../execution/issueText';
 import type { Item } from '../../../../execution/item';
@@ -35,7 +35,7 @@ export const RECORD_FIELD_NAMING = {
  * @param directory the directory of the document's file, for the setting "Folder From Directory"
  * @returns an object:
  * - `record`: the record.
- * - `missingMetadata`: the number of metadata values with a missing part.
+ * - `missingMetadataCount`: the number of metadata values with a missing part.
  * - `metadataRowKeys`: the keys of rows without a value (`empty`) and with a missing part (`lacking`), and all keys of the
  *   metadata (`filled`), also those from the setting Metadata.
  * @throws NodeOperationError naming the setting
@@ -71,7 +71,7 @@ export function readDocumentSettings(item: Item, directory = '') {
 	return {
 		// Without values from rows, the metadata stays as it is, and may be unset.
 		record: isEmpty(metadataRows) ? record : { ...record, metadata },
-		missingMetadata: lackingRows.length + (isMetadataMissing(item, chosen) ? 1 : 0),
+		missingMetadataCount: lackingRows.length + (isMetadataMissing(item, chosen) ? 1 : 0),
 		metadataRowKeys: { empty: emptyRows, lacking: lackingRows, filled },
 	};
 }
@@ -84,4 +84,5 @@ function folderOf({ folder, folderFromDirectory }: FieldValues, directory: strin
 
 /** Whether the expression of the setting Metadata gave nothing. */
 const isMetadataMissing = ({ node }: Item, settings: unknown): boolean =>
-	isExpression(givenFor(node, 'documentSettings.metadata')) && isNothing(get(settings, 'metadata'));
+	isExpression(unresolvedValue(node, 'documentSettings.metadata')) &&
+	isNothing(get(settings, 'metadata'));

@@ -59,7 +59,7 @@ async function readBinary(
 	return await openWithHead(item, field, async (head, pieces) => {
 		const detected = detectFormat(head, named, field);
 		if (detected.isOldOffice && !given.type) throwFileIssue(item, field, OLD_OFFICE);
-		const format = typeByContent(given, named, detected.extension);
+		const format = formatByContent(given, named, detected.extension);
 		const opened = { item, field, pieces };
 		const read = format.isText
 			? await textContent(opened, given.mimeType ?? field.binary.mimeType, hasher)
@@ -74,7 +74,7 @@ async function readBinary(
 }
 
 /** The type of a file by its content, if the user entered neither a type nor a MIME type. */
-function typeByContent(given: NamedRecord, named: FileFormat, detected?: string): FileFormat {
+function formatByContent(given: NamedRecord, named: FileFormat, detected?: string): FileFormat {
 	const isByHand = given.type ?? given.mimeType;
 	if (isByHand || detected === undefined || detected === named.extension) return named;
 	return fileFormatOf(`${given.name}.${detected}`);

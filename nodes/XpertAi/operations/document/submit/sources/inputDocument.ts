@@ -19,7 +19,7 @@ export interface InputDocument {
 	/** Whether the document has no version, although the user filled in its field. */
 	lacksExpectedVersion?: boolean;
 	/** Number of metadata values that were left out, because a part of their expression is missing. */
-	missingMetadata?: number;
+	missingMetadataCount?: number;
 	/**
 	 * The keys of "Metadata Rows" for this document: `empty` without a value, `lacking` with an expression that lacks a
 	 * part. `filled` has all keys of the metadata, also those from the setting Metadata.

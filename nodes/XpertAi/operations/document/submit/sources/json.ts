@@ -16,24 +16,29 @@ export function recordReader(item: Item) {
 	const keyPath = textIfGiven(item, 'documentKeyField');
 	const label = item.labelOf('documentKeyField');
 	const versionPath = textIfGiven(item, VERSION_FIELD_PARAMETER);
-	return (given: unknown, parameter: string): InputDocument => {
+	return (given: unknown, parameterLabel: string): InputDocument => {
 		// If a key field is set, a number is accepted as ID, because the key replaces the ID.
 		const hasNumberAsId = keyPath && isJsonObject(given) && typeof given.id === 'number';
 		const value = hasNumberAsId ? { ...given, id: String(given.id) } : given;
-		const checked = item.check(documentSchemaFor(value), value, { parameter });
+		const checked = item.check(documentSchemaFor(value), value, { parameterLabel });
 		const version = versionPath ? asVersion(ownValue(checked, versionPath)) : undefined;
 		const lacksExpectedVersion = versionPath !== undefined && version === undefined;
 		const record = versionPath ? omit(checked, versionPath) : checked;
 		if (keyPath === undefined) return { record, version, lacksExpectedVersion };
 		const key = ownValue(checked, keyPath);
-		const field = `${parameter}: "${label}"`;
+		const keyLabel = `${parameterLabel}: "${label}"`;
 		if (!isFilledText(key) && typeof key !== 'number') {
 			const issue = `names ${shownValue(keyPath)}, which this document does not have`;
 			const advice = 'Enter the name of a field that each document has.';
-			return item.throwIssue({ field, issue, advice });
+			return item.throwIssue({ label: keyLabel, issue, advice });
 		}
 		const withoutId = checked.id ? { ...record, id: undefined } : record;
-		return { record: withoutId, key: checkedKey(item, key, field), version, lacksExpectedVersion };
+		return {
+			record: withoutId,
+			key: checkedKey(item, key, keyLabel),
+			version,
+			lacksExpectedVersion,
+		};
 	};
 }
 
@@ -47,8 +52,8 @@ export function readJsonDocuments(item: Item): InputDocument[] {
 	const label = item.labelOf('jsonBody');
 	const given = [item.setting('jsonBody', z.unknown(), '')].flat();
 	return given.map((value, index, { length }) => {
-		const parameter = length > 1 ? `Document ${index + 1} of ${label}` : label;
-		return jsonDocument(item, readRecord(value, parameter), { parameter });
+		const parameterLabel = length > 1 ? `Document ${index + 1} of ${label}` : label;
+		return jsonDocument(item, readRecord(value, parameterLabel), { parameterLabel });
 	});
 }
 
@@ -56,11 +61,11 @@ export function readJsonDocuments(item: Item): InputDocument[] {
 export function jsonDocument(
 	item: Item,
 	found: InputDocument,
-	fieldNames: FieldNaming,
+	fieldNaming: FieldNaming,
 ): InputDocument {
 	if (!found.key && !found.record.id && isWithoutContent(found.record))
-		item.throwIssue({ field: fieldLabel([], fieldNames), issue: emptyIssue(found.record) });
-	return Object.assign(found, readyRecord(item, found.record, fieldNames));
+		item.throwIssue({ label: fieldLabel([], fieldNaming), issue: emptyIssue(found.record) });
+	return Object.assign(found, readyRecord(item, found.record, fieldNaming));
 }
 
 /** Why a record without content is rejected. An object may wrap the list of the documents. */

@@ -32,7 +32,7 @@ const READERS: Record<DocumentsFrom, (item: Item) => ItemDocuments> = {
  * @throws NodeOperationError naming the field, the item and the requirement
  */
 export function readDocuments(item: Item): ItemDocuments {
-	return READERS[item.setting('source', sourceValue)](item);
+	return READERS[item.setting('source', documentsFromSchema)](item);
 }
 
 /**

@@ -34,10 +34,10 @@ export function readyRecord(
 	fieldNaming: FieldNaming = RECORD_FIELD_NAMING,
 ): Pick<InputDocument, 'record' | 'recordJson' | 'hadNul'> {
 	const split = withTextSplitter(given);
-	checkChunkSizes(item, split, fieldNames);
+	checkChunkSizes(item, split, fieldNaming);
 	// Runs compare the JSON, so a record must have the same JSON in whatever order its keys came.
 	const record = withSortedKeys(withUtcDates(split));
-	const json = item.jsonText(record, fieldNames);
+	const json = item.jsonText(record, fieldNaming);
 	const cleaned = json.replace(NUL_IN_JSON, '$1');
 	return cleaned === json
 		? { record, recordJson: json }
@@ -48,13 +48,13 @@ export function readyRecord(
 function checkChunkSizes(
 	item: Item,
 	{ parserConfig }: DocumentRecord,
-	fieldNames: FieldNaming,
+	fieldNaming: FieldNaming,
 ): void {
 	const size = parserConfig?.chunkSize ?? CHUNK_SIZE;
 	// A missing overlap needs no check: its default fits the chunk size (see `withTextSplitter`).
 	const overlap = parserConfig?.chunkOverlap ?? 0;
 	const throwIssue = (setting: string, issue: string, value: number) =>
-		item.throwIssue({ field: fieldLabel(['parserConfig', setting], fieldNames), issue, value });
+		item.throwIssue({ label: fieldLabel(['parserConfig', setting], fieldNaming), issue, value });
 	if (size <= 0) throwIssue('chunkSize', 'must be more than 0', size);
 	if (overlap < 0 || overlap >= size)
 		throwIssue('chunkOverlap', `must be from 0 to less than the chunk size (${size})`, overlap);

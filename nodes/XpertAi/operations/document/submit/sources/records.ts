@@ -22,11 +22,11 @@ export async function* readRecords(item: Item): AsyncGenerator<Array<InputDocume
 		const { positionText: position } = read;
 		let key: string | undefined;
 		try {
-			if ('issue' in read) return item.throwIssue({ field: position, issue: read.issue });
+			if ('issue' in read) return item.throwIssue({ label: position, issue: read.issue });
 			const found = readRecord(read.value, position);
 			({ key } = found);
 			return textPath === undefined
-				? jsonDocument(item, found, { parameter: position })
+				? jsonDocument(item, found, { parameterLabel: position })
 				: documentWithTextFile(item, found, textPath, position, binaryField);
 		} catch (caught) {
 			const error = item.asError(caught);
@@ -54,7 +54,7 @@ function documentWithTextFile(
 	{ property, binary }: BinaryField,
 ): InputDocument {
 	const text = ownValue(found.record, path);
-	const field = `${position}: "${item.labelOf('textField')}"`;
+	const label = `${position}: "${item.labelOf('textField')}"`;
 	if (!isFilledText(text))
 		return item.throwIssue({ label, issue: `names ${shownValue(path)}, which holds no text here` });
 	if (hasLoneSurrogate(text)) item.throwIssue({ label, issue: LONE_SURROGATE_ISSUE });

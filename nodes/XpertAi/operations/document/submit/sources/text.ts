@@ -14,7 +14,7 @@ export const NAME_PARAMETER = 'name';
 const EMPTY_TEXT_ISSUE =
 	'must not be empty. Correct its expression or, if the file of the item is meant, set "Documents From" to Files';
 
-export function readText(item: Item): InputDocument {
+export function readTextDocument(item: Item): InputDocument {
 	// `attempt` passes over an expression that fails: `filledText` below tells what is wrong with it.
 	if (!isEmpty(item.input.binary) && isNothing(attempt(() => item.resolve('text', ''))))
 		item.throwFieldIssue('text', EMPTY_TEXT_ISSUE);
@@ -39,5 +39,5 @@ export function nameOfText(item: Item): string {
 	const text = isNil(name) ? '' : String(name).trim();
 	const label = `"${item.labelOf(NAME_PARAMETER)}"`;
 	const issue = 'must be given, as the item has no name and no title';
-	return text || item.throwIssue({ field, issue, advice: 'Fill in "Name".' });
+	return text || item.throwIssue({ label, issue, advice: 'Fill in "Name".' });
 }

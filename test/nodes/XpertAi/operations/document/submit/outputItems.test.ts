@@ -1,6 +1,6 @@
 import { map } from 'lodash';
 import type { IDataObject } from 'n8n-workflow';
-import { serialize } from 'nodes/XpertAi/ingest/readyDocuments';
+import { recordJsonAndSize } from 'nodes/XpertAi/ingest/readyDocuments';
 import {
 	unfindableReason,
 	type LastProcessingState,
@@ -65,7 +65,7 @@ function runOf({
 		const record = { id: ID, name, ...more };
 		const report: DocumentReport = { item, name, id: ID, key: KEY };
 		run.recordFact({ outcome: 'read', report });
-		const document = { record, ...serialize(record), id: ID, key: KEY, report };
+		const document = { record, ...recordJsonAndSize(record), id: ID, key: KEY, report };
 		return { document, batch: 2, attempts: 3 };
 	};
 	const stored = (place = read()) => {
@@ -350,7 +350,7 @@ describe('the error with Stop', () => {
 	it('says nothing of a second run where nothing is stored, as after a field that is missing', () => {
 		const { run, item, stopped } = runOf({ continues: false });
 		const refused = thrownBy(() =>
-			item.throwIssue({ field: '"Text"', issue: 'must not be empty' }),
+			item.throwIssue({ label: '"Text"', issue: 'must not be empty' }),
 		);
 		run.addFailedItem(item, refused);
 		const error = stopped();

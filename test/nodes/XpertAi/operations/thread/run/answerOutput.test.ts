@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { get } from 'lodash';
-import { Chat } from 'nodes/XpertAi/operations/thread/run/chat';
+import { ChatStream } from 'nodes/XpertAi/operations/thread/run/chat';
 import { answerOf, stepsOf } from 'nodes/XpertAi/operations/thread/run/answerOutput';
 import { filterReport } from 'nodes/XpertAi/operations/thread/run/filterReport';
 import type { RunOptions } from 'nodes/XpertAi/operations/thread/run/options';
@@ -52,7 +52,7 @@ function openChat(style: CitationStyle) {
 		sendChunk: (type: string, _index: number, content?: unknown) =>
 			void chunks.push(content === undefined ? [type] : [type, content]),
 	};
-	const chat = Chat.begin(itemOf({}, { methods }), style);
+	const chat = ChatStream.begin(itemOf({}, { methods }), style);
 	if (!chat) throw new Error('there is no chat');
 	return { chat, chunks, shown: () => chunks.map(([, content = '']) => content).join('') };
 }

@@ -93,6 +93,6 @@ const operations: Array<Omit<CodedOperation, 'endpoint'>> = [
 	},
 ];
 
-export const runOperations = operations.map(
+export const threadRunOperations = operations.map(
 	(one): CodedOperation => ({ ...one, endpoint: 'beyond' }),
 );
