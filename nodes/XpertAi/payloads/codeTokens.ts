@@ -17,13 +17,13 @@ const BLANK = /(?:\s|\/\/[^\n]*|\/\*[^]*?\*\/)*/y;
  * The forms of tokens, except template literals and regular expressions (see `nextToken`). A sign of several characters,
  * such as `===`, may become several tokens. This does no harm: `operandsOf` (in `template.ts`) does not split code that
  * has such a sign outside of brackets. An exception is `**`: its two tokens stay inside an operand, like everything in
- * brackets.
+ * brackets. The three dots of a spread are one token, because a name after a single dot is a property.
  */
 const TOKEN_FORMS: Array<[Token['type'], RegExp]> = [
 	['word', /[\p{ID_Start}$_][\p{ID_Continue}$]*/uy],
 	['number', /0x\w+|\.?\d(?:e[+-]|[\w.])*/iy],
 	['string', /"(?:[^"\\\n]|\\[^])*"|'(?:[^'\\\n]|\\[^])*'/y],
-	['sign', /\?\.(?!\d)|\+\+|--|[^\w\s`'"\\#@]/y],
+	['sign', /\.{3}|\?\.(?!\d)|\+\+|--|[^\w\s`'"\\#@]/y],
 ];
 
 const REGEX_LITERAL = /\/(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/\w*/y;

@@ -54,6 +54,7 @@ describe('the value of an expression', () => {
 		["a\\\\{{ $json.a }}{{ 'it\\'s' }}\\\\", { a: 'x' }],
 		['{{ $json.a * 2 }}', { a: 3 }],
 		['{{ String($json.a) }}', { a: 'null-safety.md' }],
+		['{{ [...$json.a].join("-") }}', { a: ['null island', 'x'] }],
 		['{{ $json.a.toLowerCase() }}', { a: 'docs/Undefined/NaN.md' }],
 		["{{ $json.a.join('/') }}", { a: ['x', 'undefined'] }],
 		['{{ String($json.a) }}', { a: 'undefinedness' }],

@@ -187,6 +187,8 @@ describe('a part', () => {
 		],
 		['$if($json.a, 1, 2)', ['$json.a']],
 		['f(`a${$json.b}${g($json.c)}`)', ['$json.b', '$json.c']],
+		['[...$json.a, ...$json.b].join()', ['$json.a', '$json.b']],
+		["f(...$('A').all())", ["$('A').all()"]],
 		['!$json.a', ['$json.a']],
 		['DateTime.now()', []],
 		['a.b', []],
