@@ -95,6 +95,7 @@ function assembleValue(
 		case 'sum':
 			return template.pieces.map(inner).reduce(plus);
 		case 'literal':
+			return template.pieces.map((piece) => String(inner(piece))).join('');
 		case 'joined':
 			return template.pieces.map((piece) => textOfBraces(inner(piece))).join('');
 	}

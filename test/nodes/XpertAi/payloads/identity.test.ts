@@ -50,6 +50,7 @@ describe('the value of an expression', () => {
 		["{{ $json.a + $json.b + 'x' }}", { a: 1, b: 2 }],
 		["{{ 'x' + $json.a + 1 }}", { a: 1 }],
 		['x{{ $json.a + $json.b }}', { a: Infinity, b: -Infinity }],
+		['{{ `x${$json.a + $json.b}` }}', { a: Infinity, b: -Infinity }],
 		['{{ $json.a }}/{{ $json.b }}', { a: '', b: 'x' }],
 		["a\\\\{{ $json.a }}{{ 'it\\'s' }}\\\\", { a: 'x' }],
 		['{{ $json.a * 2 }}', { a: 3 }],
