@@ -293,6 +293,17 @@ describe('What Is Gone: Disable It', () => {
 		expect(found()).toBe('abcd');
 	});
 
+	it('says that keys were made otherwise where their documents have the same names', async () => {
+		await store('abcd');
+		await store('abcd', {}, { documentKey: OTHER_KEYS.documentKey });
+		const { error } = await find('abcd', { ...DISABLE, options: { maxGonePercent: 20 } });
+		expect(error?.message).toContain('Nothing was disabled: 4 of 8 documents');
+		expect(error?.description).toMatch(
+			/^"[a-d]\.md" is missing under the key "drive\/[a-d]", and came under "[a-d]"\. Where keys are made otherwise than in an earlier run, documents are stored twice/,
+		);
+		expect(found()).toBe('abcd');
+	});
+
 	it.each<[string, INodeParameters, Run, string]>([
 		['by hand', OTHER_KEYS, { mode: 'manual' }, 'A scheduled run would disable none'],
 		[

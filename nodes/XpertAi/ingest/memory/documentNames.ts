@@ -82,14 +82,20 @@ export class DocumentNames {
 	}
 
 	/**
-	 * Returns all documents that have a key and one of these names, by ID. If the name notes cannot be fetched, returns
-	 * only documents whose names are not written yet.
+	 * Returns all documents that have a key and one of these names, by ID. The latest name of a document counts. If the name
+	 * notes cannot be fetched, returns only documents whose names are not written yet.
 	 */
 	async findByNames(wanted: ReadonlySet<string>): Promise<Map<string, DocumentNameAndKey>> {
+		const isWanted = (name: string | null): name is string => name !== null && wanted.has(name);
+		const all = await this.readAll();
+		const keys = new Set(all.flatMap(([key, name]) => (isWanted(name) ? [key] : [])));
 		const found = new Map<string, DocumentNameAndKey>();
-		for (const [key, name] of await this.readAll())
-			if (key !== null && name !== null && wanted.has(name))
-				found.set(this.idFrom(key), { name, key });
+		for (const [key, name] of all) {
+			if (key === null || !keys.has(key)) continue;
+			const id = this.idFrom(key);
+			if (isWanted(name)) found.set(id, { name, key });
+			else found.delete(id);
+		}
 		return found;
 	}
 

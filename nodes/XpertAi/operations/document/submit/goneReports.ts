@@ -100,10 +100,12 @@ async function otherKeysText(
 ): Promise<string | undefined> {
 	const compared = missing.slice(0, MAX_COMPARED);
 	const keysBefore = keysByUniqueName(await names.of(compared));
-	// With Output = Summary, `reports` lacks most documents of this run.
+	if (keysBefore.size * 2 <= compared.length) return undefined;
+	// With Output = Summary, `reports` lacks most documents of this run. In Find Changes, reports have no names.
 	const sameNames = await names.findByNames(new Set(keysBefore.keys()));
 	const came = [...sameNames].filter(([id]) => seen.has(id));
-	const keysNow = keysByUniqueName(new Map([...came, ...reports]));
+	const named = [...reports].filter(([, { name }]) => name !== undefined);
+	const keysNow = keysByUniqueName(new Map([...came, ...named]));
 	const both = [...keysBefore].filter(([name]) => keysNow.has(name));
 	const [[name, before] = []] = both;
 	if (name === undefined || both.length * 2 <= compared.length) return undefined;

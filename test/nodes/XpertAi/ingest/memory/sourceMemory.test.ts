@@ -1,6 +1,6 @@
 import { range, without } from 'lodash';
 import { JOURNAL_BYTES, SourceMemory } from 'nodes/XpertAi/ingest/memory';
-import { unpackId } from 'nodes/XpertAi/ingest/memory/fingerprints';
+import { packId, unpackId } from 'nodes/XpertAi/ingest/memory/fingerprints';
 import { type MemoryRoutes, SIZES } from 'nodes/XpertAi/ingest/memory/notes';
 import { derivedId } from 'nodes/XpertAi/payloads/ids';
 import { answerIssue } from 'nodes/XpertAi/transport/answer';
@@ -131,12 +131,16 @@ describe('a source that was stored', () => {
 		const server = new Knowledgebase();
 		await night(server, [A, B]);
 		const { names } = await night(server, [A, B, C], 'copy #1', false);
-		expect(await names.findByNames(new Set(['b', 'c', 'd']))).toEqual(
+		const found = async () => await names.findByNames(new Set(['b', 'c', 'd']));
+		expect(await found()).toEqual(
 			new Map([
 				[B, { name: 'b', key: 'b' }],
 				[C, { name: 'c', key: 'c' }],
 			]),
 		);
+		names.unnamed.add(packId(B));
+		names.addIfUnnamed(B, { name: 'another name', key: 'b' });
+		expect([...(await found()).keys()]).toEqual([C]);
 	});
 
 	it('keeps a rejected document that was stored before, and forgets a new one', async () => {
