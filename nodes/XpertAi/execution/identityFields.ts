@@ -140,10 +140,12 @@ export function throwIfPartMissing(item: ItemReader, name: string, options: Iden
 	});
 	if (!(value instanceof MissingPart)) return;
 	if (value.isAlone && /^\$fromAI\b/i.test(value.code) && isBlank(value.gave)) return;
-	throwMissingPart(item, `"${item.labelOf(name)}"`, value, { howToCorrect: OTHERS_ADVICE });
+	throwMissingPart(item, `"${item.labelOf(name)}"`, value, {
+		howToCorrect: WOULD_SELECT_OTHERS_ADVICE,
+	});
 }
 
-const OTHERS_ADVICE =
+const WOULD_SELECT_OTHERS_ADVICE =
 	'Correct the expression, or clear the field: without a value, others would be meant as well.';
 
 /* Addresses, folders and rows */

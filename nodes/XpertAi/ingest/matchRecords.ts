@@ -33,19 +33,19 @@ export function matchRecords(
 
 /**
  * Whether a record may be a document whose ID the server has replaced. Servers do this in two cases: the document has
- * no stable ID; or, with incremental sync, an earlier record has the same source (see `isSameSource`).
+ * no stable ID; or, with incremental sync, an earlier record has the same source type and key (see `hasSameSourceKey`).
  */
 function mayHaveNewId(document: SentDocument, record: unknown, sentIds: string[]): boolean {
 	const id = recordId(record);
 	if (id === undefined) return false;
-	return document.lacksStableId ? !sentIds.includes(id) : isSameSource(document, record);
+	return document.lacksStableId ? !sentIds.includes(id) : hasSameSourceKey(document, record);
 }
 
 /**
  * Whether a record has the `sourceType` and `sourceKey` of a document. With incremental sync, this pair identifies the
  * record, even if the ID differs.
  */
-function isSameSource({ record: sent }: SentDocument, record: unknown): boolean {
+function hasSameSourceKey({ record: sent }: SentDocument, record: unknown): boolean {
 	const { sourceType, sourceKey } = sent;
 	if (!sourceType || !sourceKey) return false;
 	return get(record, 'sourceType') === sourceType && get(record, 'sourceKey') === sourceKey;

@@ -16,7 +16,7 @@ import { type Batch, type BatchLimits, groupIntoBatches } from './batches';
 import type { Fact } from './facts';
 import type { DocumentGroups } from './readyDocuments';
 import type { Folders } from './folders';
-import type { BatchJournal, SourceMemory } from './memory';
+import type { BatchJournalRows, SourceMemory } from './memory';
 import type { DocumentOrFact } from './uploads';
 
 export interface StorerOptions<Report> {
@@ -183,7 +183,7 @@ export class Storer<Report> {
 	 *   Empty without a JSON answer.
 	 * - `isOverload`: whether the request failed because the batch was too much for the server.
 	 */
-	private async requestStoring(batch: Batch<Report>, journal: BatchJournal | undefined) {
+	private async requestStoring(batch: Batch<Report>, journal: BatchJournalRows | undefined) {
 		const { client, path, timeoutMs } = this.options;
 		let records: unknown[] = [];
 		// Keeps the records even if the answer is incomplete. The issue then turns the answer into a failure.

@@ -10,6 +10,7 @@ import type {
 import { callOrThrow, operationError } from '../execution/apiError';
 import { collectResults, PAGE_SIZE } from '../execution/paging';
 import { isJsonObject } from '../payloads/json';
+import { CONVERSATION_SEARCH_PATH } from '../threads/requests';
 import { listAnswerSchema } from '../transport/answerSchemas';
 import { connectionWithoutItem } from '../transport/request';
 
@@ -86,7 +87,7 @@ function conversationSearchBy(idKey: 'threadId' | 'id') {
 	return async ({ context, filter, offset, fetchList }: ListRequest) => {
 		const page = { limit: PAGE_SIZE, offset, search: filter || undefined };
 		const body = { order: { updatedAt: 'DESC' }, ...page };
-		const found = await fetchList('/conversations/search', body, 'items');
+		const found = await fetchList(CONVERSATION_SEARCH_PATH, body, 'items');
 		const isFull = found.length === PAGE_SIZE;
 		const next = isFull ? String(offset + PAGE_SIZE) : undefined;
 		const zone = context.getTimezone();

@@ -20,12 +20,12 @@ export interface Client extends ApiClient {
 export const UNREACHABLE_MS = 60_000;
 
 /** Minimum timeout of a request, even if the deadline is closer. So the node can send a last request at the deadline. */
-const MIN_TIMEOUT_MS = 1_000;
+const MIN_REQUEST_TIMEOUT_MS = 1_000;
 
 /**
  * Adds a deadline to a client.
  *
- * - A request times out at the deadline at the latest, or after `MIN_TIMEOUT_MS` if less time is left.
+ * - A request times out at the deadline at the latest, or after `MIN_REQUEST_TIMEOUT_MS` if less time is left.
  * - After an answer with `Retry-After`, the next request waits. The request fails at once if the deadline is too close.
  * - After the execution was stopped, every request fails at once.
  */
@@ -41,13 +41,13 @@ export function withDeadline({ send, ...limits }: ApiClient & { deadline: number
 		const { method, path, apiRoot = API_ROOT } = request;
 		const place = { method, path: apiRoot + path };
 		const pauseMs = earliest - clock.now();
-		// If the pause is already over, the request is sent even after the deadline (see `MIN_TIMEOUT_MS`).
+		// If the pause is already over, the request is sent even after the deadline (see `MIN_REQUEST_TIMEOUT_MS`).
 		const isTooLate = pauseMs > 0 && earliest > deadline;
 		if (pauseMs > 0 && !isTooLate) await wait(pauseMs);
 		if (signal?.aborted) return { ok: false, failure: { kind: 'cancelled', ...place } };
 		// Only a failure with `Retry-After` makes a pause, so `lastFailure` is set if the request is too late.
 		if (isTooLate && lastFailure) return { ok: false, failure: { ...lastFailure, ...place } };
-		const totalMs = Math.max(MIN_TIMEOUT_MS, remainingMs());
+		const totalMs = Math.max(MIN_REQUEST_TIMEOUT_MS, remainingMs());
 		const timeoutMs = Math.min(request.timeoutMs, totalMs);
 		const outcome = await send({ ...request, timeoutMs, totalMs });
 		lastFailure = outcome.ok ? undefined : outcome.failure;

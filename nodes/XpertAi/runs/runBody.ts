@@ -53,7 +53,7 @@ export const withMessageMark = (message: RunBody, mark: string) =>
 	withValue(message, ['input', 'message', 'input', MARK_KEY], mark);
 
 /** Returns the message mark of the newest user message on a thread; undefined if this message has none. */
-export const messageMarkOf = (state: ThreadState | undefined): unknown =>
+export const newestMessageMarkOf = (state: ThreadState | undefined): unknown =>
 	get(state, `values.human.${MARK_KEY}`);
 
 /** Returns a copy of a decision without the changed arguments. */

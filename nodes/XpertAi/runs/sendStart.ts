@@ -26,7 +26,7 @@ import {
 	type UnsuccessfulResult,
 } from './result';
 import { readRunConversation, type Run } from './run';
-import { messageMarkOf } from './runBody';
+import { newestMessageMarkOf } from './runBody';
 import { START_TIMEOUT_MS, type TurnLock } from './turnLock';
 
 /**
@@ -127,7 +127,7 @@ async function findLostRunId(run: Run, plan: Plan): Promise<string | undefined> 
 	if (!found || others.length > 0) return undefined;
 	if (messageMark) {
 		const { answer: state } = await readThread(run, run.threadId, 1);
-		return messageMarkOf(state) === messageMark ? found.run_id : undefined;
+		return newestMessageMarkOf(state) === messageMark ? found.run_id : undefined;
 	}
 	// A retry has no mark. The new run is the retry unless somebody has asked a question since.
 	const conversation = await readRunConversation(run);

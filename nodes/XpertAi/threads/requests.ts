@@ -14,7 +14,7 @@ export const CONVERSATION_PATH = '/conversations/{conversationId}';
 export const CONVERSATION_SEARCH_PATH = '/conversations/search';
 
 /** The path of one message in a conversation. */
-export const MESSAGE_PATH = '/conversations/{conversationId}/messages/{message}';
+export const MESSAGE_PATH = '/conversations/{conversationId}/messages/{messageId}';
 
 /** The path of the search for messages in a conversation. */
 export const MESSAGE_SEARCH_PATH = '/conversations/{conversationId}/messages/search';

@@ -139,7 +139,7 @@ const OTHER_TRIES: Partial<Record<Kind, number | 'several'>> = {
 
 export const NO_CONVERSATION = 'There is no conversation with this ID';
 const UNKNOWN = 'It is not known whether the message has reached the assistant';
-const NO_UPLOADS =
+const NO_UPLOAD_ROUTE =
 	'The server answered 404: it has no route for uploads. If the Base URL of the credential is right, set "Documents From" to Fields, and send what the server can read';
 const NO_BACKGROUND = 'This server starts no runs in the background';
 
@@ -147,7 +147,7 @@ function wordsOf({ words, reactions: by }: Fault, kind: Kind): string {
 	const isNoRoute = by === ROUTE_MISSING;
 	if (kind === 'runFile') return `The file in "data" was not uploaded: ${lowerFirst(words)}`;
 	if (kind === 'start' && (isNoRoute || by === FOREIGN_404)) return NO_BACKGROUND;
-	return isNoRoute && kind === 'withFile' ? NO_UPLOADS : words;
+	return isNoRoute && kind === 'withFile' ? NO_UPLOAD_ROUTE : words;
 }
 
 function triesOf({ isForeign, reactions: by, unreachable }: Fault, kind: Kind): number | 'several' {

@@ -30,5 +30,5 @@
 export { Fingerprints, MARKS } from './fingerprints';
 export type { DocumentNameAndKey } from './documentNames';
 export type { MemoryPlace } from './notes';
-export { JOURNAL_BYTES, type BatchJournal } from './journal';
+export { JOURNAL_BYTES, type BatchJournalRows } from './journal';
 export { type MemoryFailures, SourceMemory } from './sourceMemory';

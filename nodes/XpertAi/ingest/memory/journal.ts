@@ -38,7 +38,7 @@ export const FIRST_PAGE_NOTE_NAMES = range(SLOT_COUNT).flatMap((slot) => pageNam
 export const JOURNAL_BYTES = { perBatch: 8 * 1024, perDocument: 60 };
 
 /** The journal rows of a batch, and what to call when its request has ended (see `Journal.makeBatchRows`). */
-export type BatchJournal = Awaited<ReturnType<Journal['makeBatchRows']>>;
+export type BatchJournalRows = Awaited<ReturnType<Journal['makeBatchRows']>>;
 
 /**
  * Records which documents a run sends, with one page per batch. If the run crashes, the next run reads these pages.

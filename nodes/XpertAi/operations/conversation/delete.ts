@@ -70,8 +70,8 @@ async function deleteMessages(item: Item): Promise<void> {
 	});
 	let left = items.length;
 	try {
-		for (const { id: message } of items) {
-			const path = buildPath(MESSAGE_PATH, { conversationId, message });
+		for (const { id: messageId } of items) {
+			const path = buildPath(MESSAGE_PATH, { conversationId, messageId });
 			await item.call({ ...request, method: 'DELETE', path, schema: anySuccessfulAnswer });
 			left -= 1;
 		}

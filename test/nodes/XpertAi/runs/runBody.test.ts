@@ -1,7 +1,7 @@
 import {
 	valuesForFilters,
 	intentOf,
-	messageMarkOf,
+	newestMessageMarkOf,
 	type RunBody,
 	type RunKind,
 	withFileContexts,
@@ -84,6 +84,6 @@ it('withMessageMark marks messages, and a thread shows the mark', () => {
 	expect(withMessageMark(bodyWith({ input: 'Hi' }), 'm')).toEqual(
 		bodyWith({ input: 'Hi', n8nMark: 'm' }),
 	);
-	expect(messageMarkOf(threadState.parse({ values: { human: { n8nMark: 'm' } } }))).toBe('m');
-	expect(messageMarkOf(undefined)).toBeUndefined();
+	expect(newestMessageMarkOf(threadState.parse({ values: { human: { n8nMark: 'm' } } }))).toBe('m');
+	expect(newestMessageMarkOf(undefined)).toBeUndefined();
 });

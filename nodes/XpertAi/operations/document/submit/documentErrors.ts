@@ -15,7 +15,7 @@ export function withPlainReason(
 	failure: Failure,
 ): Failure {
 	const { status, missing, reason = 'Bad Request' } = failure;
-	if (readFile && missing === 'route') return { ...failure, reason: NO_UPLOADS };
+	if (readFile && missing === 'route') return { ...failure, reason: NO_UPLOAD_ROUTE };
 	// If the chunks of a stored document changed, servers answer only with the status text `Bad Request`.
 	const isChanged = status === 400 && reason === 'Bad Request' && record.chunks;
 	return isChanged ? { ...failure, reason: CHANGED_CHUNKS } : failure;
@@ -23,7 +23,7 @@ export function withPlainReason(
 
 const CHANGED_CHUNKS = `it does not take a document again whose chunks changed. Send its text ${HOW_TO_SEND_A_TEXT}`;
 
-const NO_UPLOADS = `it has no route for uploads. If the Base URL of the credential is right, set "Documents From" to ${DOCUMENTS_FROM.fields.name}, and send what the server can read`;
+const NO_UPLOAD_ROUTE = `it has no route for uploads. If the Base URL of the credential is right, set "Documents From" to ${DOCUMENTS_FROM.fields.name}, and send what the server can read`;
 
 /** Matches the reason of a server that does not let the key of a workspace store a document. Recorded from a server. */
 const WORKSPACE_DENIED_PATTERN = /^access denied to workspace/i;

@@ -92,14 +92,14 @@ export class SourceReader {
 		const found = documents ?? submission.readItem(item);
 		if (Array.isArray(found)) {
 			for (const one of found)
-				if (await this.addAndCheckIfFull(group, one, item, isHashed)) yield group.splice(0);
+				if (await this.addAndCheckIfDue(group, one, item, isHashed)) yield group.splice(0);
 			return;
 		}
 		let isEmpty = true;
 		for await (const records of found)
 			for (const record of records) {
 				isEmpty = false;
-				if (await this.addAndCheckIfFull(group, record, item, isHashed)) yield group.splice(0);
+				if (await this.addAndCheckIfDue(group, record, item, isHashed)) yield group.splice(0);
 				// The rest of the file is not read.
 				if (submission.stoppedBy) return;
 			}
@@ -113,7 +113,7 @@ export class SourceReader {
 	 *
 	 * @returns whether to pass on the group now
 	 */
-	private async addAndCheckIfFull(
+	private async addAndCheckIfDue(
 		group: SubmitDocument[],
 		found: InputDocument | ItemError,
 		item: Item,

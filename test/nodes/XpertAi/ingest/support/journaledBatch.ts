@@ -1,4 +1,4 @@
-import type { BatchJournal, SourceMemory } from '../../../../../nodes/XpertAi/ingest/memory';
+import type { BatchJournalRows, SourceMemory } from '../../../../../nodes/XpertAi/ingest/memory';
 import type { MemoryRoutes } from '../../../../../nodes/XpertAi/ingest/memory/notes';
 import { anySuccessfulAnswer } from '../../../../../nodes/XpertAi/transport/answerSchemas';
 import type { Outcome } from '../../../../../nodes/XpertAi/transport/request';
@@ -6,7 +6,7 @@ import type { Outcome } from '../../../../../nodes/XpertAi/transport/request';
 /** A batch that may be sent, any number of times, and what is to be told how that ended. */
 export interface SendableBatch {
 	send: () => Promise<Outcome>;
-	ended: BatchJournal['onEnded'];
+	ended: BatchJournalRows['onEnded'];
 }
 
 /**
