@@ -83,7 +83,7 @@ export function changesFetcher(
 /**
  * Returns the event of a conversation. Returns undefined during a run, before the first run, and for an unknown status.
  * The status `interrupted` does not show whether the last run waits or was cancelled. If only leftover tasks of another
- * run remain (see `waitingTaskFacts`), the last run has answered.
+ * run remain (see `waitingTaskFacts`), the last run has answered, or was cancelled if there is an `error`.
  */
 function eventOfStatus(status: unknown, open: OpenTasks): ConversationEvent | undefined {
 	if (status === 'idle') return 'answered';

@@ -113,8 +113,9 @@ export function nextPollState(
 	const since = Math.min(upTo, unhandledFrom, serverTime + OVERLAP_MS);
 	const overlapFrom = Math.min(atStart.since, serverTime) - OVERLAP_MS;
 	const again = Math.max(latest.again, Math.min(upTo, unhandledFrom, overlapFrom));
-	// `withTries` has all changes that no earlier poll has handled, even those that this poll has handled. A postponed one
-	// has one try more than before. One that this poll did not reach keeps its `tries`, which are 0 if no poll has postponed it.
+	// `withTries` has all changes that no earlier poll has handled, also those that this poll has handled. A postponed
+	// change has one try more than before. A change that this poll neither handled nor postponed keeps its `tries`: 0,
+	// unless an earlier poll postponed it.
 	const withTries = newWithTries(latest, changes, postponed);
 	// The first entry of a change wins. So a handled change loses the `tries` that it has in the other lists.
 	const known = uniqBy([...handled.map(toKnown), ...withTries, ...latest.known], changeKey);

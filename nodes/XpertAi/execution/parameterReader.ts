@@ -47,7 +47,7 @@ interface InputIssue {
 }
 
 /**
- * The cache of `Reader.setting`, by node and parameter name. An entry contains `schema`, `initial` and the result.
+ * The cache of `ParameterReader.setting`, by node and parameter name. An entry contains `schema`, `initial` and the result.
  * Settings with expressions are not cached.
  */
 const cachedSettingsOf = memoize<(node: INode) => Map<string, unknown[]>>(() => new Map());

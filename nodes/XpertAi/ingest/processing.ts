@@ -105,9 +105,9 @@ export class Processing {
 		yield this.takeFacts();
 		const deadline = waitMs === undefined ? Infinity : clock.now() + waitMs;
 		let pause = Math.min(FIRST_PAUSE_MS, this.toPoll.size * FIRST_PAUSE_PER_DOCUMENT_MS);
-		// Without `waitMs`, the first poll reports each document, except those in the state `none`. These are started again,
-		// and if the server does not queue them now either, a second poll reports them. So there are at most two polls,
-		// without a pause.
+		// Without `waitMs`, `toPoll` holds only documents that the server did not queue. The first poll reports them, except
+		// those in the state `none`. These are started again. If the server does not queue them this time either, a second
+		// poll reports them. So there are at most two polls, without a pause.
 		while (this.toPoll.size > 0 && this.canContinue && clock.now() < deadline) {
 			if (waitMs !== undefined) await clock.sleep(Math.min(pause, deadline - clock.now()), signal);
 			const isLastPoll = clock.now() >= deadline;

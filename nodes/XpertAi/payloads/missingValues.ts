@@ -20,7 +20,10 @@ export const EVERY_MISSING_VALUE_WORD =
 export const missingValueOrObjectText = (text: string): string | undefined =>
 	MISSING_VALUES.has(text) ? text : OBJECT_AS_TEXT.exec(text)?.[0];
 
-/** Like `missingValueOrObjectText`, but also finds `undefined`, `null` and `NaN` in a longer text such as `chat-undefined`. */
+/**
+ * Like `missingValueOrObjectText`, but also finds `undefined`, `null` and `NaN` in a longer text such as
+ * `chat-undefined`.
+ */
 export const missingValueWordIn = (text: string): string | undefined =>
 	missingValueOrObjectText(text) ?? SEPARATE_MISSING_VALUE_WORD.exec(text)?.[0];
 

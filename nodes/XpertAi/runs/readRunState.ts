@@ -133,8 +133,8 @@ async function readInterruptedRun(run: RunClient, facts: ConversationFacts): Pro
 		return { status: 'interrupted', interrupt: facts.tasks, ...parts };
 	}
 	const hasOverlap = others.length > 0;
-	// The conversation may not show yet whether this run waits. After an overlap, it may not show yet to which run the tasks
-	// and the error of the conversation belong.
+	// If this run is the last one, the conversation may not show yet whether it waits. An earlier run cannot wait. But after
+	// an overlap, it may not be known yet to which run the tasks and the error belong.
 	const mayChange = !isSettled && (isLast || hasOverlap);
 	const shown = await stateFromStream(run, { hasOverlap, mayChange });
 	return shown ?? (isLast ? cancelledOnServerResult(facts.error) : NO_LONGER_WAITING_RESULT);
@@ -145,8 +145,8 @@ async function readInterruptedRun(run: RunClient, facts: ConversationFacts): Pro
  * the stream still shows the original result.
  *
  * @param run a run that is not known to wait for a person
- * @param options `hasOverlap`: whether another run overlapped this run. `mayChange`: whether a later read may show that
- * the run waits
+ * @param options `hasOverlap`: whether another run overlapped this run. `mayChange`: whether a later read may show another
+ * state, e.g. that the run waits
  * @returns undefined if the stream does not show what became of the run; `SETTLING_STATE` instead if `mayChange` is true
  */
 async function stateFromStream(

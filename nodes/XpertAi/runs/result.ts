@@ -20,7 +20,7 @@ export interface RunFacts {
 	threadId?: string;
 	conversationId?: string;
 	runId?: string;
-	/** Tasks that waited for a decision until a new message discarded them. Each task has the format of `approvalDetails`. */
+	/** Tasks that waited for a decision until a new message discarded them, each in the format of `approvalDetails`. */
 	discarded?: unknown[];
 	/** ID of another run that the node cancelled, because that run blocked the thread and sent no events. */
 	cancelledRun?: string;

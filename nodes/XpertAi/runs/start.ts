@@ -211,8 +211,8 @@ export const isOnOtherThread = (run: Run, started: Pick<StartedRun, 'threadId'>)
 
 /**
  * Lists the runs of a thread. Retries temporary failures: until the deadline if the node has waited for another run,
- * otherwise for at most `UNREACHABLE_MS`. In the second case, does not retry a 404 of a proxy, nor a failed connection
- * before any request has reached the server.
+ * otherwise for at most `UNREACHABLE_MS`. In the second case, does not retry a 404 of a proxy, nor a failed connection if
+ * the server has given no lock before.
  */
 async function listWithRetries(run: Run, { hasWaitedForRun, hasReceivedLock }: Attempts) {
 	const list = async () => await listRuns(run, run.threadId);

@@ -133,7 +133,10 @@ function stopwatch(clock: Clock) {
 	return () => Math.max(clock.now() - time, clock.monotonic() - steady);
 }
 
-/** Creates the record of a lock. `ageMs` returns the milliseconds since the first request. */
+/**
+ * Creates the record of a lock, or changes the title of an existing one. `ageMs` returns the milliseconds since the first
+ * request.
+ */
 async function createOrRetitleWithAge(client: Client, id: string) {
 	const ageMs = stopwatch(client.clock);
 	return { ...(await createOrRetitleLockRecord(client, id, `n8n ${randomUUID()}`)), ageMs };

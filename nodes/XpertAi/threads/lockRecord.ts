@@ -38,7 +38,7 @@ export async function createOrRetitleLockRecord(client: ApiClient, id: string, t
 	});
 }
 
-/** Reads the record of a lock. If there is no such record, the answer is empty. */
+/** Reads the record of a lock. If there is no such record, the answer is an object whose fields are all undefined. */
 export async function readLockRecord(client: ApiClient, id: string) {
 	return await call(client, {
 		method: 'GET',

@@ -86,8 +86,8 @@ export const passagesIn = (raw: unknown): Passage[] =>
 	searchResultSchema.safeParse(typeof raw === 'string' ? parseJsonText(raw) : raw).data ?? [];
 
 /**
- * The passages that a run found or cited, without duplicates. A passage gets its number by its first citation, as in a
- * book. So the number does not depend on which knowledgebase answered first.
+ * The passages that a run found or cited, without duplicates. A cited passage gets its number by its first citation, as
+ * in a book. So its number does not depend on which knowledgebase answered first. Uncited passages come last.
  */
 export class Sources {
 	/** The found and cited passages, by chunk ID. */

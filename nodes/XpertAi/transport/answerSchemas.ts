@@ -48,7 +48,8 @@ export const listAnswerSchema = (resultsKey?: string): AnswerSchema<unknown[]> =
 /**
  * Returns the status of a failure that a 2xx answer reports in its body: its `statusCode`, or the status of the answer
  * for `success: false`. A valid record may have such fields, too. So call this function only for an answer that does
- * not match its schema. `anySuccessfulAnswer` is the exception: it accepts any other answer.
+ * not match its schema. The exception is the schema `anySuccessfulAnswer`, which calls it for each answer. This schema
+ * accepts every answer that reports no failure.
  *
  * @returns undefined if the answer reports no failure
  */

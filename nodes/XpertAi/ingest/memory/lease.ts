@@ -39,7 +39,7 @@ type LeaseNotes = Record<'turn' | 'lease', ReadNote> & { others: ReadNote[] };
 
 /** The lease of a source. Only the run that holds the lease may send. */
 export class Lease {
-	/** Number of this run. At least 2, because a root note may contain `number - 1`, and 0 means no root note. */
+	/** Number of this run. At least 2: a root note may contain `number - 1`, which must not be 0 (no root note). */
 	number = 2;
 	/**
 	 * Run numbers in the note `lease`.

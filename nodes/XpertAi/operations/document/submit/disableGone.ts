@@ -52,8 +52,8 @@ export async function disableGone(sourceRun: SourceRun): Promise<void> {
  * - `switchedByHand`: documents on the server that a user seems to have switched (see `isOutAlready`). They are not
  *   disabled.
  * - `toDisable`: the other documents on the server.
- * - `missing`: the documents that count for `maxGonePercent`: all except those for which `isOutAlready` is true, and
- *   those in `known.rebuilt`. Some may not be on the server.
+ * - `missing`: the documents that count for `maxGonePercent`. Neither documents for which `isOutAlready` is true nor
+ *   those in `known.rebuilt` count. Some may not be on the server.
  */
 function classifyGone(
 	unseen: string[],

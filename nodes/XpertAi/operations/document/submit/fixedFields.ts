@@ -6,9 +6,10 @@ import { isParameterFilled, unresolvedValue } from '../../../execution/givenValu
 import type { ParameterReader } from '../../../execution/parameterReader';
 
 /**
- * Throws an error if all documents have the same version. Then no document would ever count as changed.
+ * Throws an error if the field for the version is fixed and there are several items. Then all documents would have the
+ * same version, and none would ever count as changed. Does not compare the versions that an expression gives.
  *
- * @param count the number of documents
+ * @param count the number of input items
  */
 export function throwIfFixedVersion(item: ParameterReader, name: string, count: number): void {
 	if (count > 1 && hasConstantValue(item, name))
@@ -16,9 +17,10 @@ export function throwIfFixedVersion(item: ParameterReader, name: string, count: 
 }
 
 /**
- * Throws an error if all documents of a source have the same key. Then each document would replace the one before.
+ * Throws an error if the field for the key is fixed and there are several items. Then all documents would have the same
+ * key, and each would replace the one before. Does not compare the keys that an expression gives.
  *
- * @param count the number of documents of the source
+ * @param count the number of input items of the source
  */
 export function throwIfFixedKey(item: ParameterReader, count: number): void {
 	if (count > 1 && hasConstantValue(item, DOCUMENT_KEY))

@@ -78,8 +78,8 @@ function mirrorOnOtherBranch(
 	inLine: NodeTypeAndVersion[],
 ): LinkedNode | undefined {
 	const checked = new Set([own.name, ...map(inLine, 'name')]);
-	// n8n lists the nearest parent last. The branches that lead to two nodes separate below the nearest common parent
-	// of these nodes, so each other node is checked only there.
+	// n8n lists the nearest parent last, so the list is reversed. The branches to two nodes separate below their nearest
+	// common parent. So a node is checked only below the first parent that it shares with this node.
 	for (const parent of [...parents].reverse()) {
 		const below = context.getChildNodes(parent.name, WITH_PARAMETERS);
 		for (const other of nodesMirroringSource(own, below)) {

@@ -111,7 +111,7 @@ export class SourceReader {
 	/**
 	 * Adds a document to the group. If it could not be read, or if sending has stopped, reports it instead.
 	 *
-	 * @returns whether to pass on the group now
+	 * @returns whether the group is due, i.e. to be passed on now: if it is full, or after a document with a file
 	 */
 	private async addAndCheckIfDue(
 		group: SubmitDocument[],

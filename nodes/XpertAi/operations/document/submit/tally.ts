@@ -117,6 +117,7 @@ export function addRowKeys(
 		for (const name of names) metadataRowKeys[state as keyof typeof metadataRowKeys].add(name);
 }
 
+/** Whether a document is on the server and not disabled. The outcomes `disabled` and `replaced` stay as they are. */
 function isOnServer(outcome?: OutcomeName): outcome is 'found' | 'stored' | 'unchanged' {
 	return outcome === 'found' || outcome === 'stored' || outcome === 'unchanged';
 }

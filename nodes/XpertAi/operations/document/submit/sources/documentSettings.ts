@@ -35,7 +35,7 @@ export const RECORD_FIELD_NAMING = {
  * @param directory the directory of the document's file, for the setting "Folder From Directory"
  * @returns an object:
  * - `record`: the record.
- * - `missingMetadataCount`: the number of metadata values with a missing part.
+ * - `missingMetadataCount`: the number of rows with a missing part, plus 1 if the expression of Metadata gave nothing.
  * - `metadataRowKeys`: the keys of rows without a value (`empty`) and with a missing part (`lacking`), and all keys of the
  *   metadata (`filled`), also those from the setting Metadata.
  * @throws NodeOperationError naming the setting
@@ -44,7 +44,8 @@ export function readDocumentSettings(item: Item, directory = '') {
 	const chosen = item.parameter('documentSettings');
 	const hasFolder = isJsonObject(chosen) && 'folder' in chosen;
 	const folderField = fieldLabel(['folder'], RECORD_FIELD_NAMING);
-	const documentSettings = isJsonObject(chosen)
+	// A Folder expression that gives nothing counts as an empty Folder. One that lacks only a part is an error.
+	const documentSettings = hasFolder
 		? { ...chosen, folder: valueUnlessMissing(item, folderField, chosen.folder) }
 		: chosen;
 	const fields = SETTINGS_FIELDS;
