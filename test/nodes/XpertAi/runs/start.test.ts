@@ -92,7 +92,14 @@ describe('a message on a thread whose last run was interrupted', () => {
 		const time = virtualTime();
 		const { answer } = lockServer(time.now);
 		const endedAt = new Date(time.now() - agoMs).toISOString();
-		const last = { ...RUN, status: 'interrupted', created_at: endedAt, updated_at: endedAt };
+		// Not the run that was followed last, for which there is no wait: other tests follow their own.
+		const last = {
+			...RUN,
+			run_id: 'interrupted',
+			status: 'interrupted',
+			created_at: endedAt,
+			updated_at: endedAt,
+		};
 		let readMs: number | undefined;
 		const send = parsing(async (request) => {
 			if (request.path === '/conversations/search') readMs = time.elapsed();
@@ -102,7 +109,9 @@ describe('a message on a thread whose last run was interrupted', () => {
 		const started = await start(send, time);
 		expect(readMs).toBe(waitMs);
 		// Kept as long as the run lasts, the runs of a long thread would fill the memory.
-		expect(started).toMatchObject({ othersAtStart: { isActive: false, endedIds: ['r'] } });
+		expect(started).toMatchObject({
+			othersAtStart: { isActive: false, endedIds: ['interrupted'] },
+		});
 		expect(started).not.toHaveProperty('runsBefore');
 	});
 });
