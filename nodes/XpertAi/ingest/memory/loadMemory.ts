@@ -54,10 +54,14 @@ async function isRootNoteLost(
 	{ lease, notes }: MemoryParts,
 ): Promise<boolean> {
 	if (root === 'damaged') return true;
+	// A root note without pieces only records a loss: the run that wrote it crashed before it wrote the pieces.
 	// `counters.root` is the last known number in the root note, or 0 if there was none.
-	if (root !== undefined) return root.run < lease.counters.root;
-	if (lease.existedBefore) return lease.counters.root > 0;
-	// The root note and the lease are missing. A journal page or a piece still proves that there was a memory.
+	if (root !== undefined) return root.pieces.length === 0 || root.run < lease.counters.root;
+	if (lease.counters.root > 0) return true;
+	// The first run of the source has sent documents, and crashed before it wrote the root note.
+	if (lease.counters.sent > 0) return false;
+	// There is no lease, or only that of a run that crashed before it read the memory. A journal page or a piece still
+	// proves that there was a memory.
 	const firstPieces = await notes.read(POSSIBLE_FIRST_PIECE_NAMES);
 	return compact([...firstPages, ...firstPieces]).length > 0;
 }

@@ -98,7 +98,7 @@ export class Pieces {
 	async rebuild(): Promise<void> {
 		const { known, names, root, stalePieces } = this;
 		const pieceCount = root.pieces.length;
-		// Each root note lists at least one piece. Without pieces, the root note is lost, and `load` was not called.
+		// Without pieces, the root note is lost (see `isRootNoteLost`), and `load` was not called.
 		const isRootLost = pieceCount === 0;
 		let rebuiltCount = 0;
 		// Sets `names.summary.areAll` to false if a name note may be missing.

@@ -472,6 +472,20 @@ describe('what is lost', () => {
 		expect((await remembered(server)).lost).toBeUndefined();
 	});
 
+	it('with root and lease is rebuilt from names again where the run that rebuilt it crashed', async () => {
+		const server = new Knowledgebase();
+		await night(server, IDS);
+		for (const words of ['has stored (', 'at work', 'storing', 'how far'])
+			server.harm(server.notes(words), 'deletes');
+		const crash = { ofBatches: false, crash: true, again: false };
+		for (const request of range(12))
+			for (const rows of range(4)) {
+				const other = server.copy();
+				await (await open(other.routes([{ ...crash, request, rows }]))).close();
+				expect([request, rows, (await remembered(other)).ids]).toEqual([request, rows, IDS]);
+			}
+	});
+
 	it.each([2, 3])(
 		'with the root and all pages is rebuilt from names in %i notes',
 		async (notes) => {
