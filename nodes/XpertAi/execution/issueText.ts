@@ -90,11 +90,14 @@ export function fieldsAlong(
 	const inPanelGroups = () => level.filter(isPanelGroup).flatMap(({ options = [] }) => options);
 	const found = level.find(hasKey) ?? inPanelGroups().find(hasKey);
 	// Skips row indexes and the key `values`, because the n8n panel does not show them. Without fields on this level,
-	// the path is inside JSON, where `values` is an ordinary key.
+	// the path is inside a list or JSON, where `values` is an ordinary key.
 	if (typeof key === 'number' || (!found && key === 'values' && level.length > 0))
 		return fieldsAlong(rest, level);
 	if (!found) return [{ displayName: pathText(path) }];
 	const inside = (found.options ?? []).flatMap((one) => ('values' in one ? one.values : one));
+	// JSON without fields: its path also says which entry of a list is meant.
+	if (found.type === 'json' && inside.length === 0 && rest.length > 0)
+		return [found, { displayName: pathText(rest) }];
 	const below = fieldsAlong(rest, inside as INodeProperties[]);
 	// A message names the field inside a panel group, without the group.
 	return isPanelGroup(found) && below.length > 0 ? below : [found, ...below];

@@ -97,6 +97,12 @@ describe('the message for a field', () => {
 			`"Created At" in "Chunks" must be ${DATE}, but is "x"`,
 		],
 		[
+			'in a list in JSON',
+			{ pages: [{ pageContent: 'a' }, { pageContent: 1 }] },
+			{ fields: [{ displayName: 'Pages', name: 'pages', type: 'json', default: '' }] },
+			'"[1].pageContent" in "Pages" must be text, but is 1',
+		],
+		[
 			'without a field in the editor',
 			{ size: 'big' },
 			PARTS,
