@@ -31,6 +31,7 @@ const REASON_PATHS = ['message', 'error.issues', 'error.message', 'error', 'deta
  * @returns `undefined` if there is no reason
  */
 export function failureReason(answer: unknown): string | undefined {
+	if (answer === '') return undefined;
 	if (typeof answer === 'string') {
 		// A text that begins with "{" or "[" is JSON that breaks off. Any other text is itself the reason.
 		if (!isHtml(answer))

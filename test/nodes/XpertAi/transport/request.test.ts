@@ -226,11 +226,11 @@ describe('a failure', () => {
 			{ status, body: '{"message":"Name Exist"}', headers },
 			{ kind: 'status', status, reason: 'Name Exist', requestId: 'r-1' },
 		]),
-		[
-			'a status with no more than its message',
-			{ status: 503, body: '', statusMessage: 'Away' },
+		...['', '""'].map((body): [string, Exchange, object] => [
+			`a status with no more than its message${body && ', and an empty text as JSON'}`,
+			{ status: 503, body, statusMessage: 'Away' },
 			{ kind: 'status', reason: 'Away' },
-		],
+		]),
 		[
 			'a status with Retry-After',
 			{ status: 429, headers: { 'retry-after': '7' } },
