@@ -95,6 +95,9 @@ export async function waitAtMost(
 	const done = new AbortController();
 	const stop = signal ? AbortSignal.any([signal, done.signal]) : done.signal;
 	const sleep = clock.sleep(Math.min(ms, client.remainingMs()), stop);
-	await (event ? Promise.race([event, sleep]) : sleep);
-	done.abort();
+	try {
+		await (event ? Promise.race([event, sleep]) : sleep);
+	} finally {
+		done.abort();
+	}
 }

@@ -1,4 +1,4 @@
-import { repeatUntil, withDeadline } from 'nodes/XpertAi/runs/client';
+import { repeatUntil, waitAtMost, withDeadline } from 'nodes/XpertAi/runs/client';
 import { readThread } from 'nodes/XpertAi/threads/thread';
 import { anySuccessfulAnswer } from 'nodes/XpertAi/transport/answerSchemas';
 import type { ApiRequest, Outcome } from 'nodes/XpertAi/transport/request';
@@ -128,4 +128,18 @@ it.each([
 	const read = await repeatUntil(client, reading, ({ ok }) => ok);
 	expect(read).toMatchObject(outcome);
 	expect(time.waits).toEqual(waits.map((seconds) => seconds * SECOND));
+});
+
+it('a wait ends its sleep also where what it waits for fails', async () => {
+	const { client, time } = sending(600);
+	let stopped: AbortSignal | undefined;
+	client.clock = {
+		...time,
+		sleep: async (_, signal) => {
+			stopped = signal;
+			await new Promise(() => undefined);
+		},
+	};
+	await expect(waitAtMost(client, SECOND, Promise.reject(new Error('no')))).rejects.toThrow('no');
+	expect(stopped?.aborted).toBe(true);
 });
