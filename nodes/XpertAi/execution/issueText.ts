@@ -90,7 +90,7 @@ export function fieldsAlong(
 	const inPanelGroups = () => level.filter(isPanelGroup).flatMap(({ options = [] }) => options);
 	const found = level.find(hasKey) ?? inPanelGroups().find(hasKey);
 	// Skips row indexes and the key `values`, because the n8n panel does not show them. Without fields on this level,
-	// the path is inside a list or JSON, where `values` is an ordinary key.
+	// the path is inside a list or JSON, where `values` is an ordinary key. An index in a list is skipped, too.
 	if (typeof key === 'number' || (!found && key === 'values' && level.length > 0))
 		return fieldsAlong(rest, level);
 	if (!found) return [{ displayName: pathText(path) }];

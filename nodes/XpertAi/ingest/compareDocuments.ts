@@ -158,8 +158,9 @@ function isUpToDate(
 export type PlannedStanding = Exclude<Standing, 'older'>;
 
 /**
- * Tells what the next run would do with each document. Yields unchanged documents at once, and the others in groups, after
- * a look at their statuses. If the statuses cannot be read, each of the others counts as new. Updates `options.fingerprints`.
+ * Tells what the next run would do with each document. Yields each document on its own: an unchanged one immediately,
+ * any other one after a look at its status. These statuses are fetched in groups. If they cannot be read, each document
+ * of the group counts as new. Updates `options.fingerprints`.
  */
 export async function* planDocuments<Report>(
 	documents: DocumentGroups<Report>,

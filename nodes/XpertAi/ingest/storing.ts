@@ -217,9 +217,9 @@ export class Storer<Report> {
 		if (mayBePartlyDone(failure)) partlyDoneFailures = [...partlyDoneFailures, failure];
 		let someNotStored = false;
 		for (const half of chunk(batch, Math.ceil(batch.length / 2))) {
-			// If a document of the first half is certainly not stored, it caused all `partlyDoneFailures` (see
-			// `failedOutcome`). The server stores documents in order, so those requests stopped at this document, and
-			// stored nothing of the second half.
+			// A document of the first half counts as certainly not stored only if it caused all `partlyDoneFailures`.
+			// Otherwise, `failedOutcome` returns `unknown`. The server stores documents in order, so those requests
+			// stopped at this document, and stored nothing of the second half.
 			if (someNotStored) partlyDoneFailures = [];
 			const end = await this.sendBatch({ ...attempted, batch: half, partlyDoneFailures });
 			someNotStored ||= end.someNotStored;

@@ -36,7 +36,8 @@ export async function cancelRunById(
 /**
  * Cancels an active run. Never throws.
  *
- * @returns the status `cancelled`, the result of a run that completed first, or `unread` if a request failed
+ * @returns the status `cancelled`, also if the stream of the run cannot be read; the result of a run that completed
+ * first; `unread` if the request failed and the run record does not show that the request arrived
  */
 export async function cancelActiveRun(run: RunClient): Promise<RunState> {
 	const { failure } = await requestCancel(run);

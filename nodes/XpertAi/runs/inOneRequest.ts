@@ -124,6 +124,7 @@ const UNVERIFIED_REASON = 'The server answered, but what became of the run is no
 async function resultOfAnswer(run: RunWithStateBefore, content: unknown): Promise<RunResult> {
 	const { output, parts: otherParts } = parseReply(content);
 	const isEmpty = !hasAnswer({ output, otherParts });
+	// `state` is undefined if the thread was busy until the deadline, or if the last read failed.
 	const { state, failure } = await readSettledThread(run, isEmpty);
 	if (!state) return { ...failedResult(UNVERIFIED_REASON), failure, unverified: output };
 	if (isEmpty) return await resultOfEmptyAnswer(run, state);
@@ -131,8 +132,8 @@ async function resultOfAnswer(run: RunWithStateBefore, content: unknown): Promis
 	if (shown && (shown.status !== 'completed' || shown.rejected)) return shown;
 	// `output` contains all texts of the run. `shown.output` contains only the last text, which is the answer.
 	if (shown?.output && output.endsWith(shown.output)) return shown;
-	// Otherwise, the thread is busy, shows no result, or shows another text. The server's answer is then the result.
-	// If the thread shows another text, the parts that it shows are kept.
+	// Otherwise, the thread is busy, or shows no result, no text or another text. Then the server's answer is used.
+	// It replaces the text and `otherParts` of a result that the thread shows. Other fields, e.g. `parts`, are kept.
 	run.facts.conversationId ??= state.metadata?.id;
 	const answer = { parts: [], ...shown, status: 'completed' as const, output, otherParts };
 	return threadLacksAnswer(run, state, output) ? { ...answer, remembered: false } : answer;
@@ -212,7 +213,10 @@ async function pollForResult(
 /** What a run changes on a thread. */
 const snapshotOf = (state?: ThreadState) => [state?.status, state?.updated_at, messagesOf(state)];
 
-/** Reads the result of the run from a thread that is not busy. Returns undefined if the thread contains no result. */
+/**
+ * Reads the result of the run from a thread that is not busy. Returns undefined if the thread contains no result of
+ * this run; a failed result if the conversation is needed and cannot be read.
+ */
 async function resultOnThread(
 	run: RunWithStateBefore,
 	state: ThreadState,
@@ -230,6 +234,7 @@ async function resultOnThread(
 		if (messages.length === 0 && waitsForPerson(conversation)) return undefined;
 		transcript.end = { ...conversation, status };
 	}
+	// With any other status, `end` is still unset. Then the result is `completed`, even if there is no reply.
 	const result = resultFromTranscript(transcript);
 	if (result.status !== 'completed') return result;
 	if (run.intent.rejects && endsWithCall(messages))

@@ -53,6 +53,7 @@ export async function sendStart(
 		: { maxTries: START_TRIES };
 	const sent = await startRun(run, run.threadId, plan.body, limits);
 	if (sent.ok) {
+		// A decision continues the waiting run under that run's ID. The ID in the answer may name only the stream.
 		const { run_id: streamId, thread_id: threadId = run.threadId } = sent.answer;
 		return { threadId, runId: waitingRun?.run_id ?? streamId, streamId, decidedTasks };
 	}

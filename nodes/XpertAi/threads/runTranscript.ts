@@ -75,7 +75,7 @@ export class RunTranscript {
 	 * Adds an event of the stream. Ignores repeated events, events of an unknown type, and data that is not an event, such
 	 * as `[DONE]`. An event without an ID never counts as repeated.
 	 *
-	 * @returns whether the event shows that the run goes on: its ID was not seen before
+	 * @returns whether the event shows that the run goes on: it has an ID that was not seen before, whatever its type
 	 */
 	addEvent({ id, data }: ServerEvent): boolean {
 		const event = eventSchema.safeParse(parseJsonText(data)).data;

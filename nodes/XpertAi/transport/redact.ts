@@ -12,8 +12,9 @@ export interface Redact {
 
 /**
  * Returns a function that redacts a token in a text, in any of its `spellings`, and other tokens after `Bearer`. Its
- * property `redactTokenOnly` redacts only the token itself (see `Redact`). If the token is found only after single characters are
- * decoded (see `decode`), the text is returned decoded. Takes time linear in the length of the text.
+ * property `redactTokenOnly` redacts only the token itself (see `Redact`). If a token remains that is found only after
+ * single characters are decoded (see `decode`), the whole text is returned decoded. Takes time linear in the length of
+ * the text.
  */
 export function redactor(token: string): Redact {
 	const pattern = new RegExp(spellings(token).map(escapeRegExp).join('|') || '(?!)', 'gi');

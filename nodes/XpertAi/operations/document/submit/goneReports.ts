@@ -106,6 +106,7 @@ async function otherKeysText(
 	const came = [...sameNames].filter(([id]) => seen.has(id));
 	const named = [...reports].filter(([, { name }]) => name !== undefined);
 	const keysNow = keysByUniqueName(new Map([...came, ...named]));
+	// The two keys of a name always differ: with its old key, the document would have its old ID, and not be missing.
 	const both = [...keysBefore].filter(([name]) => keysNow.has(name));
 	const [[name, before] = []] = both;
 	if (name === undefined || both.length * 2 <= compared.length) return undefined;

@@ -44,8 +44,9 @@ export async function executeRunIdOperation(
 /**
  * Reads the answer of one run. The operation "Wait for Run" first waits until the run ends.
  *
- * @returns the JSON of the output item. While the run is active, `output` is null.
- * @throws NodeApiError if the run failed or could not be read
+ * @returns the JSON of the output item. With "Get Run", `output` is null while the run is active.
+ * @throws NodeApiError if the run failed or could not be read, or if "Wait for Run" stopped waiting: at the deadline,
+ * or after a stop of the execution
  */
 async function readAnswer(
 	item: Item,

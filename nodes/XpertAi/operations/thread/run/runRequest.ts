@@ -224,8 +224,8 @@ function readFilterValues(item: Item, rows: unknown): FieldValues {
  * Checks the filter values of a complete body.
  *
  * @param rows the rows of "Values for Filters"
- * @throws NodeOperationError if a value stands for a missing value, such as `undefined`, or is empty although its row
- * does not allow this ("May Be Empty")
+ * @throws NodeOperationError if a value stands for a missing value, such as `undefined`, or is empty. Only a value with a
+ * text row with "May Be Empty" may be empty. A value from Additional Fields (JSON) without such a row may not.
  */
 function checkFilterValues(
 	item: Item,
