@@ -4,7 +4,7 @@ import type { IDataObject, IPollFunctions } from 'n8n-workflow';
 import { z } from 'zod';
 
 import { apiError, callOrThrow } from '../XpertAi/execution/apiError';
-import { conversationRecord } from '../XpertAi/payloads/requestSchemas';
+import { conversationRecordSchema } from '../XpertAi/payloads/requestSchemas';
 import { isJsonObject } from '../XpertAi/payloads/json';
 import { lenientText } from '../XpertAi/payloads/zodHelpers';
 import { CONVERSATION_SEARCH_PATH, SEARCH_REQUEST } from '../XpertAi/threads/requests';
@@ -18,7 +18,7 @@ import type { ConversationEvent } from './fields';
  * Converts a conversation to a change. An invalid record becomes a change without an event, because `readChanges`
  * counts all records of a page.
  */
-const conversationChange = conversationRecord
+const conversationChangeSchema = conversationRecordSchema
 	.extend({ title: lenientText, xpertId: lenientText, updatedAt: lenientText })
 	.transform(({ id = '', operation, error, updatedAt = '', xpertId, ...known }) => {
 		const open = { ...waitingTaskFacts(operation?.tasks), error };
@@ -34,7 +34,7 @@ const conversationChange = conversationRecord
 	});
 
 /** A change of a conversation, with the record from the server. */
-export type ConversationChange = z.infer<typeof conversationChange> & { record: IDataObject };
+export type ConversationChange = z.infer<typeof conversationChangeSchema> & { record: IDataObject };
 
 const recordSchema = z.custom<IDataObject>(isJsonObject);
 
@@ -42,9 +42,11 @@ const recordSchema = z.custom<IDataObject>(isJsonObject);
  * The schema of the answer to a search for conversations (E5). A missing `total` means that the answer comes from
  * another API.
  */
-const searchAnswer = z
+const searchAnswerSchema = z
 	.object({ items: z.array(recordSchema.catch({})), total: z.number() })
-	.transform(({ items }) => items.map((one) => ({ ...conversationChange.parse(one), record: one })))
+	.transform(({ items }) =>
+		items.map((one) => ({ ...conversationChangeSchema.parse(one), record: one })),
+	)
 	// Another API may answer with other `items`. So a list that is not empty must have an item with an ID and a time.
 	.refine(
 		(changes) => changes.length === 0 || validTimes(changes.filter(({ id }) => id)).length > 0,
@@ -69,7 +71,7 @@ export function changesFetcher(
 		const search = { where: { updatedAt, xpertId }, order: { updatedAt: order }, limit };
 		// Checks only answers in the order `ASC`: polls would miss changes if the server ignored the filter or the order.
 		// `since` comes first in `times`, so no change may be older than that.
-		const schema = searchAnswer.refine((changes) => {
+		const schema = searchAnswerSchema.refine((changes) => {
 			const times = [since ?? 0, ...validTimes(changes)];
 			return order === 'DESC' || isEqual(times, sortBy(times));
 		}, 'it is not filtered and sorted by time as asked');

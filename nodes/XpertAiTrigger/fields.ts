@@ -10,8 +10,8 @@ import {
 	simplifySwitch,
 	textField,
 } from '../XpertAi/execution/fieldBuilders';
-import { uuid } from '../XpertAi/payloads/ids';
-import { keyIn } from '../XpertAi/payloads/zodHelpers';
+import { uuidSchema } from '../XpertAi/payloads/ids';
+import { enumOfKeys } from '../XpertAi/payloads/zodHelpers';
 import { optionalAssistantLocator } from '../XpertAi/pickers/locators';
 
 /** Display names of the events of a conversation. */
@@ -24,7 +24,7 @@ const EVENT_NAMES = {
 
 export type ConversationEvent = keyof typeof EVENT_NAMES;
 
-const conversationEventSchema = keyIn(EVENT_NAMES);
+const conversationEventSchema = enumOfKeys(EVENT_NAMES);
 
 export const EVENTS = conversationEventSchema.options;
 
@@ -68,7 +68,7 @@ export const triggerFields: INodeProperties[] = [
 /** The schema of the trigger's parameters. */
 export const triggerSettingsSchema = z.object({
 	events: z.array(conversationEventSchema).min(1),
-	assistantId: uuid.optional(),
+	assistantId: uuidSchema.optional(),
 	simplify: z.boolean(),
 	options: z.object({
 		conversationsPerPoll: z.number().int().min(1),

@@ -2,7 +2,7 @@ import { isNil, uniq } from 'lodash';
 import { type IBinaryData, isExpression } from 'n8n-workflow';
 
 import type { UploadFile } from '../transport/multipart';
-import { nameListSchema } from './fieldSchemas';
+import { binaryFieldNamesSchema } from './fieldSchemas';
 import { emptyExpressionIssue, unresolvedValue } from './givenValues';
 import { shownValue } from './issueText';
 import type { Item } from './item';
@@ -41,7 +41,7 @@ export function chosenBinaryFields(item: Item, name: string): BinaryField[] {
 			undefined,
 			item.emptyItemAdvice ?? EMPTY_FILE_LIST_ADVICE,
 		);
-	const names = uniq(item.setting<string[]>(name, nameListSchema));
+	const names = uniq(item.setting<string[]>(name, binaryFieldNamesSchema));
 	return names.map((one) => binaryFieldNamed(item, name, one));
 }
 

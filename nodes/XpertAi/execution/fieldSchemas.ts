@@ -46,7 +46,7 @@ const emptyToUndefinedSchema = (
 		return value;
 	});
 
-export const textSchema = z.string().default('');
+export const textOrEmptySchema = z.string().default('');
 
 export const LOST_DIGITS_ISSUE = 'must be text, as so large a number has lost its last digits';
 
@@ -54,7 +54,7 @@ export const LOST_DIGITS_ADVICE =
 	'Have the node before give it as text: here its last digits are lost already, and toString() does not bring them back.';
 
 /** Converts numbers, booleans and dates to text. Rejects rounded integers and lone surrogates. */
-const stringSchema = emptyToUndefinedSchema(
+const convertedTextSchema = emptyToUndefinedSchema(
 	(raw) => convertToType('string', raw),
 	(_, raw) =>
 		(hasLostDigits(raw) && LOST_DIGITS_ISSUE) ||
@@ -62,7 +62,10 @@ const stringSchema = emptyToUndefinedSchema(
 );
 
 /** The schema of a required text. A blank text counts as missing. */
-const filledStringSchema = z.preprocess((raw) => (isBlank(raw) ? undefined : raw), stringSchema);
+const filledStringSchema = z.preprocess(
+	(raw) => (isBlank(raw) ? undefined : raw),
+	convertedTextSchema,
+);
 
 /** Splits a comma-separated text into a list. A missing value gives an empty list. */
 const asList = (raw: unknown) => (typeof raw === 'string' ? splitList(raw) : (raw ?? []));
@@ -90,11 +93,11 @@ export const idListSchema = z.preprocess(
 );
 
 /** The schema of a list of binary field names. Names must not be empty. */
-export const nameListSchema = z.preprocess(asList, z.array(z.string().trim().min(1)));
+export const binaryFieldNamesSchema = z.preprocess(asList, z.array(z.string().trim().min(1)));
 
 /** Returns the schema of a field. The schema converts values, because an expression may return any type. */
 export const fieldSchema = memoize((field: INodeProperties): ZodTypeAny => {
-	const ofType = isIdField(field) ? idSchema : TYPE_SCHEMAS[field.type];
+	const ofType = isIdField(field) ? idSchema : SCHEMA_FACTORIES[field.type];
 	return ofType?.(field, field.typeOptions) ?? emptyToUndefinedSchema();
 });
 
@@ -112,7 +115,7 @@ const optionalSchema = (schema: ZodTypeAny) => emptyToUndefinedSchema().pipe(sch
 type TypeOptions = INodeProperties['typeOptions'];
 
 /** Creates the schema of a field, by field type. A field type that is missing here accepts any value. */
-const TYPE_SCHEMAS: Partial<
+const SCHEMA_FACTORIES: Partial<
 	Record<NodePropertyTypes, (field: INodeProperties, options: TypeOptions) => ZodTypeAny>
 > = {
 	json: () => jsonValueSchema,
@@ -125,19 +128,19 @@ const TYPE_SCHEMAS: Partial<
 	boolean: () => emptyToUndefinedSchema((raw) => convertToType('boolean', raw)),
 	string: ({ required }, { multipleValues } = {}) => {
 		if (multipleValues) return emptyToUndefinedSchema();
-		return required ? filledStringSchema : stringSchema;
+		return required ? filledStringSchema : convertedTextSchema;
 	},
 	multiOptions: () => optionalSchema(z.array(z.string())),
 	// An expression may return the whole collection, as an object or as JSON text.
 	collection: ({ options }) => {
-		const group = groupSchema(options as INodeProperties[]).transform(undefinedIfEmpty);
+		const group = fieldValuesSchema(options as INodeProperties[]).transform(undefinedIfEmpty);
 		return jsonValueSchema
 			.pipe(emptyToUndefinedSchema(undefinedIfEmptyList))
 			.pipe(group.optional());
 	},
 	fixedCollection: ({ options }, { multipleValues } = {}) => {
 		const [{ name, values }] = options as [INodePropertyCollection];
-		const row = groupSchema(values);
+		const row = fieldValuesSchema(values);
 		const rows = z
 			.array(row)
 			.transform((all) => undefinedIfEmpty(all.filter((one) => !isEmpty(one))));
@@ -150,7 +153,7 @@ const TYPE_SCHEMAS: Partial<
  * Returns the schema of an object with the values of `fields`. Removes empty values. Takes the values out of panel groups
  * such as `additionalFields` (see `isPanelGroup`).
  */
-export const groupSchema = memoize((fields: INodeProperties[]) => {
+export const fieldValuesSchema = memoize((fields: INodeProperties[]) => {
 	const shape = Object.fromEntries(fields.map((field) => [field.name, fieldSchema(field)]));
 	return new ConvertingSchema(z.object(shape), (given) => {
 		const parts = fields.map((field) => {
@@ -162,7 +165,7 @@ export const groupSchema = memoize((fields: INodeProperties[]) => {
 });
 
 fieldSchema.cache = new WeakMap();
-groupSchema.cache = new WeakMap();
+fieldValuesSchema.cache = new WeakMap();
 
 /** Replaces an empty list by undefined. Some expressions and generated workflows give `[]` for an empty collection. */
 const undefinedIfEmptyList = (raw: unknown) => (isEqual(raw, []) ? undefined : raw);

@@ -21,7 +21,7 @@ import { addHints, isInStreamingChat, isTool } from './n8nExecution';
 /** The text that chat visitors get after a failure. Hides the reason. */
 export const NO_ANSWER = 'Sorry, there is no answer right now, please try again later.';
 
-const toolOutputSchema = z.enum(['simplified', 'raw', 'selected']);
+const toolOutputFormatSchema = z.enum(['simplified', 'raw', 'selected']);
 
 /** The output format of an answer: simplified or raw. */
 export interface OutputFormat {
@@ -37,7 +37,7 @@ export interface OutputFormat {
  */
 export function readOutputFormat(item: Item): OutputFormat {
 	if (!isTool(item.context)) return { simplify: item.setting('simplify', z.boolean()) };
-	const output = item.setting('toolOutput', toolOutputSchema);
+	const output = item.setting('toolOutput', toolOutputFormatSchema);
 	if (output !== 'selected') return { simplify: output === 'simplified' };
 	return { simplify: false, selectedFields: splitList(item.filledText('toolFields')) };
 }

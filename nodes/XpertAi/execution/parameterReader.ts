@@ -13,12 +13,12 @@ import type { Schema } from '../payloads/zodHelpers';
 import { operationError } from './apiError';
 import {
 	fieldSchema,
-	groupSchema,
+	fieldValuesSchema,
 	idListSchema,
 	isIdIssue,
 	LOST_DIGITS_ADVICE,
 	LOST_DIGITS_ISSUE,
-	textSchema,
+	textOrEmptySchema,
 } from './fieldSchemas';
 import { type FieldValues, valueIfAbsent } from './fieldBuilders';
 import {
@@ -223,7 +223,7 @@ export class ParameterReader {
 	/** Reads several fields. Returns their values by field name, without empty values. */
 	values(fields: INodeProperties[]): FieldValues {
 		const raw = fields.map(({ name }) => [name, this.parameter(name)] as const);
-		return this.check(groupSchema(fields), Object.fromEntries(raw), { fields });
+		return this.check(fieldValuesSchema(fields), Object.fromEntries(raw), { fields });
 	}
 
 	/**
@@ -231,12 +231,12 @@ export class ParameterReader {
 	 * give the default of the field, because this default may be an expression.
 	 */
 	text(name: string, initial = ''): string {
-		return this.setting(name, textSchema, initial);
+		return this.setting(name, textOrEmptySchema, initial);
 	}
 
 	/** Converts a value that was read for a parameter to text, as `text` does. */
 	asText(name: string, raw: unknown): string {
-		return this.convertAndCheck(name, raw, textSchema, '');
+		return this.convertAndCheck(name, raw, textOrEmptySchema, '');
 	}
 
 	/** Reads a parameter as text. Throws if the text is empty. */

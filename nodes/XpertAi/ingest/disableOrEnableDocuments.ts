@@ -1,7 +1,7 @@
 import { chunk } from 'lodash';
 
 import type { Failure } from '../transport/failure';
-import { documentListAnswer } from './documentList';
+import { documentListSchema } from './documentList';
 import type { KnowledgebaseRoutes } from '../transport/knowledgebaseRoutes';
 
 /** Maximum number of documents to disable or enable in one request. */
@@ -33,7 +33,7 @@ export async function disableOrEnableDocuments(
 		const failure = await beforeChange?.(batch);
 		if (failure) return failure;
 		const body = JSON.stringify(batch.map((id) => ({ ...fieldsOf(id), id, disabled })));
-		const schema = documentListAnswer(batch);
+		const schema = documentListSchema(batch);
 		const outcome = await routes.send({ method: 'POST', path: routes.storePath, body, schema });
 		if (!outcome.ok) return outcome.failure;
 		for (const id of batch) onChanged(id);

@@ -9,7 +9,7 @@ const NOT_LISTED = 'it does not list the documents that it should';
  *
  * @param ids IDs of documents that are on the server
  */
-export const documentListAnswer = (ids: string[] = []) =>
+export const documentListSchema = (ids: string[] = []) =>
 	z.array(z.unknown(), { message: NOT_LISTED }).refine((records) => {
 		const listed = new Set(records.map(recordId));
 		return !listed.has(undefined) && ids.every((id) => listed.has(id.toLowerCase()));

@@ -4,7 +4,7 @@ import type { DocumentRecord } from '../payloads/document';
 import { canonicalKey } from '../payloads/keys';
 import { derivedId } from '../payloads/ids';
 import type { Failure } from '../transport/failure';
-import { documentListAnswer } from './documentList';
+import { documentListSchema } from './documentList';
 import type { KnowledgebaseRoutes } from '../transport/knowledgebaseRoutes';
 
 /** The folder records of a path such as `Dept/Sales`, outermost first. The IDs are the same in all runs and sources. */
@@ -59,7 +59,7 @@ export class Folders {
 			const { send, storePath: path } = this.routes;
 			// A folder that already exists can be sent again, because its row is the same in all runs.
 			const body = JSON.stringify(missing);
-			const outcome = await send({ method: 'POST', path, body, schema: documentListAnswer() });
+			const outcome = await send({ method: 'POST', path, body, schema: documentListSchema() });
 			if (!outcome.ok) return outcome.failure;
 			for (const { id } of missing) this.created.add(id);
 			return undefined;

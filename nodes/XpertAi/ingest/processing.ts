@@ -4,7 +4,7 @@ import { MAX_IDS_PER_URL } from '../transport/api';
 import { FIRST_PAUSE_MS, longerPause, MINUTE_MS } from '../transport/clock';
 import type { Failure } from '../transport/failure';
 import type { ProcessingFact } from './facts';
-import { documentListAnswer } from './documentList';
+import { documentListSchema } from './documentList';
 import type { KnowledgebaseRoutes } from '../transport/knowledgebaseRoutes';
 import { fetchStatuses, lastStateOf, type ProcessingStatus, statusesById } from './statuses';
 
@@ -199,7 +199,7 @@ export class Processing {
 	private async requestStart(ids: string[]): Promise<void> {
 		const { send, processPath: path } = this.routes;
 		const body = JSON.stringify(ids);
-		const outcome = await send({ method: 'POST', path, body, schema: documentListAnswer() });
+		const outcome = await send({ method: 'POST', path, body, schema: documentListSchema() });
 		if (!outcome.ok) {
 			this.failure ??= outcome.failure;
 			return this.reportNotStarted(ids);

@@ -5,7 +5,7 @@ import { MAX_IDS_PER_URL } from '../transport/api';
 import type { Failure } from '../transport/failure';
 import { failureMessage } from '../transport/failureText';
 import { sanitize } from '../transport/sanitize';
-import { documentListAnswer } from './documentList';
+import { documentListSchema } from './documentList';
 import type { KnowledgebaseRoutes } from '../transport/knowledgebaseRoutes';
 
 const processingStatusSchema = z
@@ -95,7 +95,7 @@ export async function fetchStatuses(
 		const outcome = await routes.send({
 			method: 'GET',
 			path,
-			schema: documentListAnswer(required),
+			schema: documentListSchema(required),
 		});
 		if (!outcome.ok) return { statuses, failure: outcome.failure };
 		for (const [id, status] of statusesById(outcome.answer)) statuses.set(id, status);

@@ -2,7 +2,7 @@ import { attempt, get, isDate } from 'lodash';
 import { z } from 'zod';
 
 /** An ISO 8601 date-time, with or without an offset, e.g. `2026-01-31T08:00:00Z`. */
-export const dateTime = z.string().datetime({
+export const dateTimeSchema = z.string().datetime({
 	offset: true,
 	local: true,
 	message: 'must be an ISO 8601 date-time such as 2026-01-31T08:00:00Z',

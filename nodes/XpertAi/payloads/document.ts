@@ -1,21 +1,21 @@
 import { memoize, pick } from 'lodash';
 import { z } from 'zod';
 
-import { dateTime } from './dates';
-import { uuid } from './ids';
-import { parserConfig } from './knowledgebase';
-import { eachOf, freeForm, nullishNumber, nullishText, openObject } from './zodHelpers';
+import { dateTimeSchema } from './dates';
+import { uuidSchema } from './ids';
+import { parserConfigSchema } from './knowledgebase';
+import { freeForm, nullishNumber, nullishText, openObject, sameSchemaForKeys } from './zodHelpers';
 
 /** Fields that Document, Page and Chunk share: ID, dates and users. */
-const recordFields = {
-	...eachOf(nullishText, 'id', 'createdById', 'updatedById'),
-	...eachOf(dateTime.nullish(), 'createdAt', 'updatedAt'),
+const commonFieldsShape = {
+	...sameSchemaForKeys(nullishText, 'id', 'createdById', 'updatedById'),
+	...sameSchemaForKeys(dateTimeSchema.nullish(), 'createdAt', 'updatedAt'),
 };
 
 /** The Page schema of the API contract. */
 export const documentPageSchema = openObject({
-	...recordFields,
-	...eachOf(nullishText, 'pageContent', 'status'),
+	...commonFieldsShape,
+	...sameSchemaForKeys(nullishText, 'pageContent', 'status'),
 	metadata: freeForm.nullish(),
 });
 
@@ -27,18 +27,26 @@ export const documentChunkSchema = documentPageSchema.extend({ parent: z.unknown
  * `SHOWN_FIRST`.
  */
 export const documentSchema = openObject({
-	...recordFields,
-	...eachOf(nullishText, 'name', 'type'),
+	...commonFieldsShape,
+	...sameSchemaForKeys(nullishText, 'name', 'type'),
 	disabled: z.boolean().nullish(),
-	storageFileId: uuid.nullish(),
-	...eachOf(nullishText, 'filePath', 'fileUrl', 'folder', 'mimeType', 'thumbnail', 'parserId'),
+	storageFileId: uuidSchema.nullish(),
+	...sameSchemaForKeys(
+		nullishText,
+		'filePath',
+		'fileUrl',
+		'folder',
+		'mimeType',
+		'thumbnail',
+		'parserId',
+	),
 	// `processDuation` is the spelling of the API contract.
-	...eachOf(nullishNumber, 'size', 'tokenNum', 'chunkNum', 'progress', 'processDuation'),
-	...eachOf(freeForm.nullish(), 'metadata', 'sourceConfig', 'options', 'draft'),
-	parserConfig: parserConfig.nullish(),
+	...sameSchemaForKeys(nullishNumber, 'size', 'tokenNum', 'chunkNum', 'progress', 'processDuation'),
+	...sameSchemaForKeys(freeForm.nullish(), 'metadata', 'sourceConfig', 'options', 'draft'),
+	parserConfig: parserConfigSchema.nullish(),
 	parent: z.unknown(),
-	...eachOf(nullishText, 'processMsg', 'jobId'),
-	processBeginAt: dateTime.nullish(),
+	...sameSchemaForKeys(nullishText, 'processMsg', 'jobId'),
+	processBeginAt: dateTimeSchema.nullish(),
 	pages: z.array(documentPageSchema).nullish(),
 	chunks: z.array(documentChunkSchema).nullish(),
 });

@@ -12,7 +12,7 @@ export const isUuid = (text: string) => UUID.test(text);
 export const UUID_ISSUE = 'must be a UUID such as 123e4567-e89b-42d3-a456-426614174000';
 
 /** A UUID, as the API contract requires for `workspaceId`, `integrationId` and `storageFileId`. */
-export const uuid = z.string().uuid(UUID_ISSUE);
+export const uuidSchema = z.string().uuid(UUID_ISSUE);
 
 /** The UUID namespace for owner IDs that are not UUIDs. A change would change the IDs of stored documents. */
 const NON_UUID_OWNER_NAMESPACE = '6f1d2c0e-3b7a-5a44-9d0b-2f7c8e51a913';

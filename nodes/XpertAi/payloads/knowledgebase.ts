@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
-import { uuid } from './ids';
-import { eachOf, finite, keyIn, nullishText, openObject } from './zodHelpers';
+import { uuidSchema } from './ids';
+import { enumOfKeys, finiteNumber, nullishText, openObject, sameSchemaForKeys } from './zodHelpers';
 
 /** Who may see a knowledgebase. */
 export const PERMISSIONS = { private: 'Private', organization: 'Organization', public: 'Public' };
@@ -10,24 +10,24 @@ export const PERMISSIONS = { private: 'Private', organization: 'Organization', p
 export const KNOWLEDGEBASE_TYPES = { standard: 'Standard', external: 'External' };
 
 /** How many chunks a search returns at most, and their minimum score. */
-export const recallSettings = openObject({
+export const recallSettingsSchema = openObject({
 	topK: z.number().int().nullish(),
-	score: finite.nullish(),
+	score: finiteNumber.nullish(),
 });
 
 /**
  * The settings of the API contract for cutting documents into chunks. Xpert AI servers ignore these settings. For a
  * document, `withTextSplitter` adds the settings that the servers use.
  */
-export const parserConfig = openObject({
+export const parserConfigSchema = openObject({
 	chunkSize: z.number().int().nullish(),
 	chunkOverlap: z.number().int().nullish(),
 	delimiter: z.string().nullish(),
 });
 
 /** The embedding model of a knowledgebase. */
-export const copilotModel = openObject({
-	...eachOf(nullishText, 'copilotId', 'modelType', 'model'),
+export const copilotModelSchema = openObject({
+	...sameSchemaForKeys(nullishText, 'copilotId', 'modelType', 'model'),
 });
 
 /** The types of metadata fields, with their display names. */
@@ -43,24 +43,26 @@ export const METADATA_TYPES = {
 };
 
 /** A field of the metadata schema. The node checks these properties. The server checks the rest. */
-const metadataField = openObject({
+const metadataFieldSchema = openObject({
 	key: z.string(),
-	type: keyIn(METADATA_TYPES),
+	type: enumOfKeys(METADATA_TYPES),
 	enumValues: z.array(z.unknown()).nullish(),
 });
 
 /** The body of an update. The server clears a field that is `null`, and keeps a field that is absent. */
-export const knowledgebaseChanges = openObject({
-	...eachOf(uuid.nullish(), 'workspaceId', 'integrationId'),
-	...eachOf(nullishText, 'description', 'extKnowledgebaseId'),
+export const knowledgebaseChangesSchema = openObject({
+	...sameSchemaForKeys(uuidSchema.nullish(), 'workspaceId', 'integrationId'),
+	...sameSchemaForKeys(nullishText, 'description', 'extKnowledgebaseId'),
 	name: z.string().min(1).optional(),
-	permission: keyIn(PERMISSIONS).nullish(),
-	type: keyIn(KNOWLEDGEBASE_TYPES).nullish(),
-	recall: recallSettings.nullish(),
-	parserConfig: parserConfig.nullish(),
-	copilotModel: copilotModel.nullish(),
-	metadataSchema: z.array(metadataField).nullish(),
+	permission: enumOfKeys(PERMISSIONS).nullish(),
+	type: enumOfKeys(KNOWLEDGEBASE_TYPES).nullish(),
+	recall: recallSettingsSchema.nullish(),
+	parserConfig: parserConfigSchema.nullish(),
+	copilotModel: copilotModelSchema.nullish(),
+	metadataSchema: z.array(metadataFieldSchema).nullish(),
 });
 
 /** The body of a new knowledgebase. If the name is missing, the server sends the misleading error "Name Exist". */
-export const newKnowledgebase = knowledgebaseChanges.extend({ name: z.string().min(1) });
+export const newKnowledgebaseSchema = knowledgebaseChangesSchema.extend({
+	name: z.string().min(1),
+});

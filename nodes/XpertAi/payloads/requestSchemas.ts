@@ -1,13 +1,13 @@
 import { z } from 'zod';
 
 import {
-	eachOf,
+	enumOfKeys,
 	freeForm,
-	keyIn,
 	lenientText,
 	nullishText,
 	openObject,
 	optionalText,
+	sameSchemaForKeys,
 } from './zodHelpers';
 
 export const assistantFilter = openObject({
@@ -43,27 +43,37 @@ export const storeNamespacesBody = openObject({
 export const PARSE_MODES = { auto: 'Auto', fast: 'Fast', deep: 'Deep', none: 'None' };
 
 /** The optional text parts of an upload. `target` is sent as JSON text. */
-export const fileParts = openObject({ target: freeForm.optional() });
+export const uploadTextParts = openObject({ target: freeForm.optional() });
 
 /** The optional text parts of a file context upload. */
-export const fileContextParts = fileParts.extend({
-	...eachOf(optionalText, 'purpose', 'conversationId', 'threadId', 'projectId', 'xpertId'),
+export const contextUploadTextParts = uploadTextParts.extend({
+	...sameSchemaForKeys(
+		optionalText,
+		'purpose',
+		'conversationId',
+		'threadId',
+		'projectId',
+		'xpertId',
+	),
 	workspacePath: optionalText,
-	parseMode: keyIn(PARSE_MODES).optional(),
+	parseMode: enumOfKeys(PARSE_MODES).optional(),
 });
 
 /** The body of a new conversation. `threadId` can be any text. */
 export const newConversation = openObject({
-	...eachOf(nullishText, 'title', 'threadId', 'xpertId', 'projectId'),
+	...sameSchemaForKeys(nullishText, 'title', 'threadId', 'xpertId', 'projectId'),
 	options: freeForm.nullish(),
 });
 
 /** The body of a conversation update. The node changes only the title. */
-export const conversationTitle = openObject({ title: z.string().trim().min(1) });
+export const conversationTitleBody = openObject({ title: z.string().trim().min(1) });
 
 /** The ratings of an answer, with display names. Servers accept any value, so the node checks the rating. */
 export const RATINGS = { like: 'Like', dislike: 'Dislike' };
-export const rating = openObject({ rating: keyIn(RATINGS), content: z.string().optional() });
+export const ratingBody = openObject({
+	rating: enumOfKeys(RATINGS),
+	content: z.string().optional(),
+});
 
 /* Filters for conversation messages, with display names. */
 
@@ -79,16 +89,16 @@ const sortOrder = z.record(z.enum(['ASC', 'DESC']));
 
 export const messageSearchBody = openObject({
 	where: openObject({
-		role: keyIn(MESSAGE_ROLES).optional(),
-		status: keyIn(MESSAGE_STATUSES).optional(),
+		role: enumOfKeys(MESSAGE_ROLES).optional(),
+		status: enumOfKeys(MESSAGE_STATUSES).optional(),
 		executionId: z.string().optional(),
 	}),
 	order: sortOrder,
 });
 
 /** The fields of a conversation that the node reads. A field of an unexpected type counts as missing. */
-export const conversationRecord = z.object({
-	...eachOf(lenientText, 'id', 'threadId', 'status', 'createdAt'),
+export const conversationRecordSchema = z.object({
+	...sameSchemaForKeys(lenientText, 'id', 'threadId', 'status', 'createdAt'),
 	/** Why the last run failed. Converts an error object to JSON text. */
 	error: z
 		.union([z.string().min(1), freeForm.transform((error) => JSON.stringify(error))])
@@ -109,13 +119,13 @@ export const conversationSearch = openObject({
 const id = z.string().min(1);
 
 /** A file attached to a message. `fileId` is the ID of a file context. `id` is the ID of a storage file. */
-const attachedFile = openObject(eachOf(id.optional(), 'fileId', 'id'));
+const attachedFile = openObject(sameSchemaForKeys(id.optional(), 'fileId', 'id'));
 
 /** New arguments for tool calls that wait for a decision, by call ID. */
 export const changedArguments = z.record(id, freeForm);
 
 /** The request bodies that start a run, by kind of run. */
-export const runBodies = {
+export const runBodySchemas = {
 	message: bodySchema(
 		{
 			action: z.literal('send'),

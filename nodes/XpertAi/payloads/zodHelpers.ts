@@ -1,23 +1,23 @@
 import { z } from 'zod';
 
 /** A finite number. `JSON.stringify` writes Infinity and NaN as `null`, which clears a field on the server. */
-export const finite = z.number().finite('must be a number');
+export const finiteNumber = z.number().finite('must be a number');
 
 /** A number of items or requests: a whole number of at least 1. */
-export const positiveInteger = finite.int().min(1);
+export const positiveInteger = finiteNumber.int().min(1);
 
 /* These schemas treat a value of the wrong type as missing, so that the rest of the record stays readable. */
 export const lenientText = z.string().optional().catch(undefined);
 export const lenientNumber = z.number().optional().catch(undefined);
 
 /** Returns an object with the same schema for each key. */
-export const eachOf = <Key extends string, Schema extends z.ZodTypeAny>(
+export const sameSchemaForKeys = <Key extends string, Schema extends z.ZodTypeAny>(
 	schema: Schema,
 	...keys: Key[]
 ) => Object.fromEntries(keys.map((key) => [key, schema])) as Record<Key, Schema>;
 
 /** Returns a schema that accepts the keys of `names`. */
-export const keyIn = <Key extends string>(names: Record<Key, string>) =>
+export const enumOfKeys = <Key extends string>(names: Record<Key, string>) =>
 	z.enum(Object.keys(names) as [Key, ...Key[]]);
 
 export const optionalText = z.string().optional();

@@ -49,7 +49,7 @@ import { readRunConversation, type Run } from './run';
 type RunWithStateBefore = Run & { stateBefore?: ThreadState };
 
 /** The answer of the request that starts and waits for a run (E4). */
-const runAnswer = z
+const runAnswerSchema = z
 	.record(z.unknown())
 	.refine((answer) => 'role' in answer && 'content' in answer, 'it is not the answer of a run');
 
@@ -84,7 +84,7 @@ async function sendAndWait({ stateBefore, ...run }: RunWithStateBefore) {
 		path: buildPath(WAIT_PATH, { threadId: run.threadId }),
 		body: JSON.stringify({ ...assistant, ...run.body }),
 		timeoutMs: run.remainingMs(),
-		schema: runAnswer,
+		schema: runAnswerSchema,
 		repeatable: false,
 		maxTries: START_TRIES,
 	});

@@ -1,8 +1,8 @@
 import { compact, minBy } from 'lodash';
 import { z } from 'zod';
 
-import { conversationRecord } from '../payloads/requestSchemas';
-import { eachOf, lenientText } from '../payloads/zodHelpers';
+import { conversationRecordSchema } from '../payloads/requestSchemas';
+import { lenientText, sameSchemaForKeys } from '../payloads/zodHelpers';
 import { anySuccessfulAnswer } from '../transport/answerSchemas';
 import { buildPath } from '../transport/api';
 import { type ApiClient, call } from '../transport/call';
@@ -39,7 +39,7 @@ export interface ConversationFacts {
 }
 
 /** The answer of the search for conversations (E5). */
-const conversationListSchema = z.object({ items: z.array(conversationRecord.catch({})) });
+const conversationListSchema = z.object({ items: z.array(conversationRecordSchema.catch({})) });
 
 /**
  * Reads the conversations of a thread (E5). The server lists only conversations of the token's owner.
@@ -113,15 +113,15 @@ export async function deleteConversation({ send }: ApiClient, id: string) {
 }
 
 /** A message in a conversation. Other runs can overwrite messages on the thread, but not these. */
-const messageRecord = z.object({
+const messageRecordSchema = z.object({
 	role: z.string(),
 	content: z.unknown(),
 	createdAt: lenientText,
-	...eachOf(lenientText.nullish(), 'status', 'error', 'executionId', 'updatedAt'),
+	...sameSchemaForKeys(lenientText.nullish(), 'status', 'error', 'executionId', 'updatedAt'),
 });
 
 const messageListSchema = z
-	.object({ items: z.array(messageRecord.optional().catch(undefined)) })
+	.object({ items: z.array(messageRecordSchema.optional().catch(undefined)) })
 	.transform(({ items }) => compact(items));
 
 /** Searches the messages of one conversation. */

@@ -17,9 +17,13 @@ import { CONVERSATION_PATH, CONVERSATIONS_PATH } from './requests';
 const TIMEOUT_MS = 10_000;
 
 /** A record of a lock. All fields are undefined if there is no such record. */
-const lockRecord = z.object({ id: lenientText, createdAt: lenientText, updatedAt: lenientText });
+const lockRecordSchema = z.object({
+	id: lenientText,
+	createdAt: lenientText,
+	updatedAt: lenientText,
+});
 
-export type LockRecord = z.infer<typeof lockRecord>;
+export type LockRecord = z.infer<typeof lockRecordSchema>;
 
 /**
  * Creates the record of a lock, or changes the title of an existing record. A retry sends the same title, so the server
@@ -32,7 +36,7 @@ export async function createOrRetitleLockRecord(client: ApiClient, id: string, t
 		method: 'POST',
 		path: CONVERSATIONS_PATH,
 		body: JSON.stringify({ id, title }),
-		schema: lockRecord.extend({ id: z.string().min(1) }),
+		schema: lockRecordSchema.extend({ id: z.string().min(1) }),
 		repeatable: true,
 		timeoutMs: TIMEOUT_MS,
 	});
@@ -43,7 +47,7 @@ export async function readLockRecord(client: ApiClient, id: string) {
 	return await call(client, {
 		method: 'GET',
 		path: buildPath(CONVERSATION_PATH, { conversationId: id }),
-		schema: lockRecord,
+		schema: lockRecordSchema,
 		repeatable: true,
 		maxTries: 1,
 		timeoutMs: TIMEOUT_MS,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { eachOf, lenientNumber, lenientText } from '../payloads/zodHelpers';
+import { lenientNumber, lenientText, sameSchemaForKeys } from '../payloads/zodHelpers';
 
 /*
  * A run of the assistant can be read from three sources: the event stream of the run, the run's message in the
@@ -17,12 +17,12 @@ export const partSchema = z
 		 * - `id`: the ID of the model call (for a text) or of the tool call (for a component).
 		 * - `xpertName`: the name of the sub-agent; undefined for the assistant itself.
 		 */
-		...eachOf(lenientText, 'type', 'id', 'text', 'agentKey', 'executionId', 'xpertName'),
+		...sameSchemaForKeys(lenientText, 'type', 'id', 'text', 'agentKey', 'executionId', 'xpertName'),
 		data: z
 			.object({
-				...eachOf(lenientText, 'status', 'type', 'tool'),
+				...sameSchemaForKeys(lenientText, 'status', 'type', 'tool'),
 				/** The result of a tool is in `output`. The result of a workflow step is in `data`. */
-				...eachOf(z.unknown(), 'input', 'output', 'data', 'error'),
+				...sameSchemaForKeys(z.unknown(), 'input', 'output', 'data', 'error'),
 			})
 			.optional()
 			.catch(undefined),
@@ -34,8 +34,17 @@ export type Part = z.infer<typeof partSchema>;
 
 export const eventDataSchema = z.object({
 	/** `category` is `workflow` for a workflow step. */
-	...eachOf(lenientText, 'id', 'agentKey', 'category', 'parentId', 'title', 'status', 'error'),
-	...eachOf(lenientNumber, 'tokens', 'inputTokens', 'outputTokens'),
+	...sameSchemaForKeys(
+		lenientText,
+		'id',
+		'agentKey',
+		'category',
+		'parentId',
+		'title',
+		'status',
+		'error',
+	),
+	...sameSchemaForKeys(lenientNumber, 'tokens', 'inputTokens', 'outputTokens'),
 	inputs: z.unknown(),
 	operation: z.object({ tasks: lenientList }).optional().catch(undefined),
 });

@@ -25,7 +25,7 @@ const CANCEL_PATH = `${ONE_RUN_PATH}/cancel`;
 export const SETTLING_MS = 800;
 
 /** The fields of a run that the node reads. Accepts any status, because a server may send one that the node does not know. */
-const runRecord = z.object({
+const runRecordSchema = z.object({
 	run_id: z.string().min(1),
 	thread_id: lenientText,
 	assistant_id: lenientText.nullish(),
@@ -46,7 +46,7 @@ export interface RunIds {
 }
 
 /** A run as the server lists it, without messages. */
-export type RunRecord = z.infer<typeof runRecord>;
+export type RunRecord = z.infer<typeof runRecordSchema>;
 
 /** Reads one run. Checks the thread of the run, because the server ignores the thread ID. Never throws. */
 export async function readRun(client: ApiClient & RunIds): Promise<CallResult<RunRecord>> {
@@ -71,18 +71,18 @@ const OTHER_THREAD_REASON =
 async function readRunOnAnyThread(client: ApiClient & RunIds): Promise<CallResult<RunRecord>> {
 	const { threadId, runId } = client;
 	const path = buildPath(ONE_RUN_PATH, { threadId, runId });
-	const schema = runRecord.refine((record) => record.run_id === runId, 'it is not this run');
+	const schema = runRecordSchema.refine((record) => record.run_id === runId, 'it is not this run');
 	return await call(client, { ...READ_REQUEST, path, schema });
 }
 
-const runList = z
-	.array(runRecord.optional().catch(undefined), { message: 'it is not a list of runs' })
+const runListSchema = z
+	.array(runRecordSchema.optional().catch(undefined), { message: 'it is not a list of runs' })
 	.transform((runs) => compact(runs));
 
 /** Lists the runs of a thread, in no order. An unknown thread gives an empty list. Never throws. */
 export async function listRuns(client: ApiClient, threadId: string) {
 	const path = buildPath(RUNS_PATH, { threadId });
-	return await call(client, { ...READ_REQUEST, path, schema: runList });
+	return await call(client, { ...READ_REQUEST, path, schema: runListSchema });
 }
 
 /** Returns the runs that have started: those with an assistant. Most records without one are not real runs. */
@@ -111,7 +111,7 @@ export async function startRun(
 		method: 'POST',
 		path: buildPath(RUNS_PATH, { threadId }),
 		body: JSON.stringify(body),
-		schema: runRecord,
+		schema: runRecordSchema,
 		repeatable: false,
 		...limits,
 	});

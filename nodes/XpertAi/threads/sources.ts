@@ -1,7 +1,7 @@
 import { compact } from 'lodash';
 import { z } from 'zod';
 
-import { eachOf, lenientNumber, lenientText } from '../payloads/zodHelpers';
+import { lenientNumber, lenientText, sameSchemaForKeys } from '../payloads/zodHelpers';
 import { parseJsonText } from '../transport/answer';
 import { CitationRewriter } from './citations';
 import type { Part } from './runEventSchemas';
@@ -29,18 +29,18 @@ export const withoutLinks = (text: string): string =>
 const passagesOf = ({ data }: Part) => passagesIn(data?.output ?? data?.data);
 
 /** A passage that a tool found (test/recordings/sources.json). */
-const toolPassage = z.object({
+const toolPassageSchema = z.object({
 	documentId: z.string().min(1),
 	/** `snippet` is the text of the passage in one line. */
-	...eachOf(lenientText, 'documentName', 'knowledgebaseId', 'fileUrl', 'snippet'),
+	...sameSchemaForKeys(lenientText, 'documentName', 'knowledgebaseId', 'fileUrl', 'snippet'),
 	score: lenientNumber,
 	chunkId: z.string().min(1),
 });
 
-type Passage = z.infer<typeof toolPassage>;
+type Passage = z.infer<typeof toolPassageSchema>;
 
 /** A passage that a workflow's knowledge step found. The step does not name the knowledgebase. */
-const stepPassage = z
+const stepPassageSchema = z
 	.object({
 		pageContent: z.string(),
 		metadata: z.object({ chunkId: z.string().min(1), score: lenientNumber }),
@@ -58,14 +58,14 @@ const stepPassage = z
 	);
 
 /** A list of passages. Skips all other entries. */
-const passageList = z
-	.array(z.union([toolPassage, stepPassage]).optional().catch(undefined))
+const passageListSchema = z
+	.array(z.union([toolPassageSchema, stepPassageSchema]).optional().catch(undefined))
 	.transform((list) => compact(list));
 
 /** A search result: a list of passages, or an object with the list in `chunks`. */
 const searchResultSchema = z.union([
-	passageList,
-	z.object({ chunks: passageList }).transform(({ chunks }) => chunks),
+	passageListSchema,
+	z.object({ chunks: passageListSchema }).transform(({ chunks }) => chunks),
 ]);
 
 /** A passage that the run found or cited. */
@@ -156,5 +156,5 @@ export class Sources {
  */
 function passageAt(url: string): Passage | undefined {
 	const ids = new URLSearchParams(url.slice(url.indexOf('?') + 1));
-	return toolPassage.safeParse(Object.fromEntries(ids)).data;
+	return toolPassageSchema.safeParse(Object.fromEntries(ids)).data;
 }

@@ -1,7 +1,7 @@
 import { get, partition, startsWith } from 'lodash';
 import { z } from 'zod';
 
-import { eachOf, lenientText } from '../payloads/zodHelpers';
+import { lenientText, sameSchemaForKeys } from '../payloads/zodHelpers';
 import { sanitize } from '../transport/sanitize';
 
 /**
@@ -32,11 +32,13 @@ export const waitsForPerson = ({ tasks, error }: { tasks: unknown[]; error?: unk
 export const fieldOfTasks = (path: 'id' | 'name' | 'call.id', tasks: unknown[] = []): unknown[] =>
 	tasks.map((task) => get(task, path) as unknown);
 
-const waitingTask = z
+const waitingTaskSchema = z
 	.object({
 		name: lenientText,
-		info: z.object(eachOf(lenientText, 'title', 'description')).catch({}),
-		call: z.object({ ...eachOf(lenientText, 'id', 'name'), args: z.unknown() }).catch({}),
+		info: z.object(sameSchemaForKeys(lenientText, 'title', 'description')).catch({}),
+		call: z
+			.object({ ...sameSchemaForKeys(lenientText, 'id', 'name'), args: z.unknown() })
+			.catch({}),
 	})
 	.catch({ info: {}, call: {} });
 
@@ -45,7 +47,7 @@ const waitingTask = z
  * `callId` are undefined. n8n expressions cannot read a field named `arguments`, so the field is named `args`.
  */
 export function approvalDetails(task: unknown) {
-	const { name, info, call } = waitingTask.parse(task);
+	const { name, info, call } = waitingTaskSchema.parse(task);
 	const title = info.title ?? name ?? '';
 	const isDescribed = info.description && info.description !== title;
 	const question = isDescribed ? `${title} (${info.description})` : title;

@@ -12,7 +12,7 @@ const lenientObject = <Shape extends z.ZodRawShape>(shape: Shape) =>
 	z.object(shape).passthrough().nullish().catch(undefined);
 
 /** A message of a thread (E15). `senderOf` derives the sender from these fields. */
-const threadMessage = z
+const threadMessageSchema = z
 	.object({
 		id: lenientText,
 		content: z.unknown(),
@@ -22,7 +22,7 @@ const threadMessage = z
 	.passthrough();
 
 /** A thread on the server (E15). Malformed fields become undefined, so that the status stays readable. */
-export const threadState = z
+export const threadStateSchema = z
 	.object({
 		thread_id: lenientText,
 		/** Null if the status is unknown, e.g. before the first run. */
@@ -32,18 +32,18 @@ export const threadState = z
 		values: lenientObject({
 			/** The input of the last run. */
 			input: lenientText.nullish(),
-			messages: z.array(threadMessage.catch({})).nullish().catch(undefined),
+			messages: z.array(threadMessageSchema.catch({})).nullish().catch(undefined),
 		}),
 	})
 	.passthrough();
 
-export type ThreadMessage = z.infer<typeof threadMessage>;
+export type ThreadMessage = z.infer<typeof threadMessageSchema>;
 
-export type ThreadState = z.infer<typeof threadState>;
+export type ThreadState = z.infer<typeof threadStateSchema>;
 
 /** The schema of the state of one thread. The field `status` is required, but can be null. */
 export const stateSchemaOf = (threadId: string) =>
-	threadState.refine(
+	threadStateSchema.refine(
 		(state) => state.thread_id === threadId && state.status !== undefined,
 		'it is not this thread',
 	);

@@ -30,7 +30,7 @@ export const { of: ownerOf, forget: forgetOwner } = cachedByAccount((): Owner =>
  * @returns the failure if the owner could not be determined, e.g. during an outage
  */
 export async function learnOwner(client: ApiClient, owner: Owner): Promise<Failure | undefined> {
-	const me = { ...READ_REQUEST, apiRoot: '/api', path: '/user/me', schema: userIdAnswer };
+	const me = { ...READ_REQUEST, apiRoot: '/api', path: '/user/me', schema: userIdAnswerSchema };
 	const { answer = null, failure } = await call(client, me);
 	if (failure && !(await hidesOwners(client, failure))) return failure;
 	owner.id = answer;
@@ -38,7 +38,7 @@ export async function learnOwner(client: ApiClient, owner: Owner): Promise<Failu
 }
 
 /** Keeps only the ID, because the server's answer also contains a password hash. */
-const userIdAnswer = z.object({ id: z.string().min(1) }).transform(({ id }) => id);
+const userIdAnswerSchema = z.object({ id: z.string().min(1) }).transform(({ id }) => id);
 
 /** Whether the server does not tell the owner of any token. */
 async function hidesOwners(client: ApiClient, failure: Failure) {

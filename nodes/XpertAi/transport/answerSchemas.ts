@@ -2,7 +2,7 @@ import { get, inRange, isInteger } from 'lodash';
 import { z } from 'zod';
 
 import { isJsonObject } from '../payloads/json';
-import { eachOf, openObject, type Schema } from '../payloads/zodHelpers';
+import { openObject, sameSchemaForKeys, type Schema } from '../payloads/zodHelpers';
 
 /**
  * The schema of an answer. Custom messages start with "it ", because errors show the message after "cannot be read:".
@@ -14,10 +14,11 @@ export const anySuccessfulAnswer = z
 	.unknown()
 	.refine((answer) => reportedStatus(answer, 200) === undefined);
 
-const filled = z.unknown().refine((value) => (value ?? '') !== '');
+const filledValueSchema = z.unknown().refine((value) => (value ?? '') !== '');
 
 /** Returns a schema for a record with a non-empty value for each key. The record can have more fields. */
-export const recordSchemaWith = (...keys: string[]) => openObject(eachOf(filled, ...keys));
+export const recordSchemaWith = (...keys: string[]) =>
+	openObject(sameSchemaForKeys(filledValueSchema, ...keys));
 
 /**
  * Returns a function that creates a schema for one record. The record must have the ID that the request asked for,

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { derivedId } from '../../payloads/ids';
 import type { Failure } from '../../transport/failure';
 import { MEMORY_NOTE_PREFIX } from '../../transport/cleanAnswer';
-import { documentListAnswer } from '../documentList';
+import { documentListSchema } from '../documentList';
 import type { KnowledgebaseRoutes } from '../../transport/knowledgebaseRoutes';
 import { fetchStatuses } from '../statuses';
 import { type FingerprintEntry, pack } from './fingerprints';
@@ -188,7 +188,7 @@ export class NotesOnServer {
 
 	private async store(rows: NoteRow[]): Promise<void> {
 		const { send, storePath: path } = this.routes;
-		const schema = documentListAnswer(rows.map(({ id }) => id));
+		const schema = documentListSchema(rows.map(({ id }) => id));
 		const outcome = await send({ method: 'POST', path, body: JSON.stringify(rows), schema });
 		if (!outcome.ok) throw new NotesFailed(outcome.failure);
 	}

@@ -3,7 +3,7 @@ import { randomUUID } from 'crypto';
 import type { Item } from '../../execution/item';
 import type { SendRequest } from '../../execution/operation';
 import { timeoutSecondsSchema } from '../../execution/runOperation';
-import { conversationRecord } from '../../payloads/requestSchemas';
+import { conversationRecordSchema } from '../../payloads/requestSchemas';
 import { confirmOwner, learnOwner, ownerOf } from '../../threads/tokenOwner';
 import { systemClock } from '../../transport/clock';
 import { isNeverSent } from '../../transport/failure';
@@ -28,7 +28,7 @@ export async function createRepeatably(item: Item, request: SendRequest): Promis
 	if (failure && isNeverSent(failure)) throw item.apiError(failure);
 	if (!owner.id) return await request();
 	const created = await request({ id: randomUUID(), createdById: owner.id }, { repeatable: true });
-	const { threadId = '' } = conversationRecord.parse(created);
+	const { threadId = '' } = conversationRecordSchema.parse(created);
 	await confirmOwner(client, owner, threadId);
 	// `confirmOwner` clears `owner.id` if the server does not list the new conversation. The server then ignores owners, so
 	// the node creates a conversation without these fields.

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { addedSwitch } from '../../execution/fieldBuilders';
 import type { Item } from '../../execution/item';
 import { declare, type PrecheckResult } from '../../execution/operation';
-import { conversationRecord } from '../../payloads/requestSchemas';
+import { conversationRecordSchema } from '../../payloads/requestSchemas';
 import { conversationLocator } from '../../pickers/locators';
 import { MESSAGE_PATH, MESSAGE_SEARCH_PATH } from '../../threads/requests';
 import { anySuccessfulAnswer } from '../../transport/answerSchemas';
@@ -92,7 +92,7 @@ async function deleteMessages(item: Item): Promise<void> {
  */
 function checkNotRunning(answer: unknown, item: Item): PrecheckResult {
 	if (isMissingConversation(answer)) return { answer: MISSING_CONVERSATION_OUTPUT };
-	const isRunning = conversationRecord.parse(answer).status === 'busy';
+	const isRunning = conversationRecordSchema.parse(answer).status === 'busy';
 	if (!isRunning || item.setting('options.deleteWhileRunning', z.boolean())) return {};
 	throw item.operationError(
 		`The conversation was not deleted: a run of it is under way${item.suffix}`,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { choiceField, idField, panelGroupField, textField } from '../../execution/fieldBuilders';
 import type { Item } from '../../execution/item';
 import { declare, type PathValues, type PrecheckResult } from '../../execution/operation';
-import { rating, RATINGS } from '../../payloads/requestSchemas';
+import { ratingBody, RATINGS } from '../../payloads/requestSchemas';
 import { conversationLocator } from '../../pickers/locators';
 import { MESSAGE_SEARCH_PATH, SEARCH_REQUEST } from '../../threads/requests';
 import { listAnswerSchema } from '../../transport/answerSchemas';
@@ -32,13 +32,13 @@ export const rate = declare({
 				}),
 			]),
 		],
-		schema: rating,
+		schema: ratingBody,
 	},
 	answerSchema: ['id', 'messageId'],
 });
 
 /** A list of messages that begins with an answer. */
-const answerListSchema = z
+const answerFirstSchema = z
 	.tuple([z.object({ id: z.string().min(1), role: z.literal('ai') })])
 	.rest(z.unknown());
 
@@ -64,7 +64,7 @@ async function findAnswerToRate(
 		body: item.jsonText({ where: { role: 'ai', executionId }, order, limit: 1 }),
 		timeoutMs,
 	});
-	const { data } = answerListSchema.safeParse(messages);
+	const { data } = answerFirstSchema.safeParse(messages);
 	if (data) return { pathValues: { messageId: data[0].id } };
 	throw item.operationError(
 		`There is no answer to rate${item.suffix}`,

@@ -1,6 +1,6 @@
 import { schemaOfAskedRecord } from '../../transport/answerSchemas';
 import { declare } from '../../execution/operation';
-import { conversationTitle } from '../../payloads/requestSchemas';
+import { conversationTitleBody } from '../../payloads/requestSchemas';
 import { conversationLocator } from '../../pickers/locators';
 import { CONVERSATION_SUMMARY_FIELDS, conversationPrecheck, titleField } from './shared';
 
@@ -13,7 +13,7 @@ export const update = declare({
 	idFields: [conversationLocator],
 	body: {
 		fields: [{ ...titleField, required: true }],
-		schema: conversationTitle,
+		schema: conversationTitleBody,
 	},
 	repeatable: true,
 	precheck: conversationPrecheck(() => ({})),

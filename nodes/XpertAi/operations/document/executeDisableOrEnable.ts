@@ -21,7 +21,7 @@ import { systemClock } from '../../transport/clock';
 import { knowledgebaseRoutes } from '../../transport/knowledgebaseRoutes';
 import { asHint, counted } from './textHelpers';
 
-const documentsBySchema = z.enum(['key', 'id']);
+const keyOrIdSchema = z.enum(['key', 'id']);
 
 /** What the documents are to become. */
 type DisabledOrEnabled = 'disabled' | 'enabled';
@@ -85,7 +85,7 @@ function noneOnServerHint(outcomes: IDataObject[]): string | undefined {
 function requestedDocuments(item: Item) {
 	const knowledgebaseId = item.filledText('knowledgebaseId');
 	const { sourceName } = sourceNameAndShard(item);
-	const isByKey = item.setting('documentsBy', documentsBySchema) === 'key';
+	const isByKey = item.setting('documentsBy', keyOrIdSchema) === 'key';
 	const key = isByKey ? keyOf(item, 'documentKey') : undefined;
 	const idNamespace = keyNamespace(knowledgebaseId, sourceName);
 	const ids = key ? [derivedId(idNamespace, key)] : item.ids('documentIds');

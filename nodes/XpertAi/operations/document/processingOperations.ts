@@ -5,7 +5,7 @@ import { idListSchema } from '../../execution/fieldSchemas';
 import { splitList, textField } from '../../execution/fieldBuilders';
 import { declare } from '../../execution/operation';
 import { IDS_PER_START } from '../../ingest/processing';
-import { documentListAnswer } from '../../ingest/documentList';
+import { documentListSchema } from '../../ingest/documentList';
 import { PROCESS_PATH, STATUS_PATH } from '../../transport/knowledgebaseRoutes';
 
 import { knowledgebaseLocator } from '../../pickers/locators';
@@ -14,7 +14,7 @@ import { knowledgebaseLocator } from '../../pickers/locators';
  * Makes one output item for each ID, in the order of `ids`. Servers answer in any order, and leave out missing
  * documents.
  *
- * @param list a list of documents that `documentListAnswer` has accepted
+ * @param list a list of documents that `documentListSchema` has accepted
  * @param missing fields to output for documents that are not in the answer
  * @param found fields to add to documents in the answer
  */
@@ -58,7 +58,7 @@ export const startProcessing = declare({
 	toOutput: (answer, asked) =>
 		itemPerDocument(answer, asked as string[], { queued: false }, { queued: true }),
 	simplify: ['id', 'name', 'queued', 'status', 'progress', 'processMsg'],
-	answerSchema: documentListAnswer(),
+	answerSchema: documentListSchema(),
 	answersHint: (answers) => noneOnServerHint(answers) && NONE_QUEUED_HINT,
 });
 
@@ -78,6 +78,6 @@ export const getStatus = declare({
 		const ids = splitList((asked as { documentIds: string }).documentIds);
 		return itemPerDocument(answer, ids, { status: 'unknown' });
 	},
-	answerSchema: documentListAnswer(),
+	answerSchema: documentListSchema(),
 	answersHint: noneOnServerHint,
 });

@@ -1,6 +1,6 @@
 import { panelGroupField } from '../../execution/fieldBuilders';
 import { declare } from '../../execution/operation';
-import { fileParts } from '../../payloads/requestSchemas';
+import { uploadTextParts } from '../../payloads/requestSchemas';
 import { UPLOAD_PATH } from '../../transport/multipart';
 import { targetField, UPLOAD_TIMEOUT_SECONDS } from '../shared/uploadSettings';
 
@@ -13,7 +13,7 @@ export const create = declare({
 	body: {
 		isForm: true,
 		fields: [panelGroupField('additionalFields', [targetField])],
-		schema: fileParts,
+		schema: uploadTextParts,
 		reserved: ['file'],
 	},
 	defaultTimeoutSeconds: UPLOAD_TIMEOUT_SECONDS,

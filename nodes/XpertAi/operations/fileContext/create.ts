@@ -1,5 +1,5 @@
 import { declare } from '../../execution/operation';
-import { fileContextParts, PARSE_MODES } from '../../payloads/requestSchemas';
+import { contextUploadTextParts, PARSE_MODES } from '../../payloads/requestSchemas';
 import {
 	choiceField,
 	idField,
@@ -32,7 +32,7 @@ export const create = declare({
 	body: {
 		isForm: true,
 		fields: [panelGroupField('additionalFields', parts)],
-		schema: fileContextParts,
+		schema: contextUploadTextParts,
 		reserved: ['file'],
 	},
 	defaultTimeoutSeconds: UPLOAD_TIMEOUT_SECONDS,

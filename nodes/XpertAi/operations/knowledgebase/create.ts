@@ -1,7 +1,7 @@
 import { get } from 'lodash';
 import type { IDataObject } from 'n8n-workflow';
 
-import { newKnowledgebase } from '../../payloads/knowledgebase';
+import { newKnowledgebaseSchema } from '../../payloads/knowledgebase';
 import { declare } from '../../execution/operation';
 import { panelGroupField } from '../../execution/fieldBuilders';
 import {
@@ -19,7 +19,7 @@ export const create = declare({
 	route: 'POST /knowledges',
 	body: {
 		fields: [{ ...nameField, required: true }, panelGroupField('additionalFields', optionalFields)],
-		schema: newKnowledgebase,
+		schema: newKnowledgebaseSchema,
 	},
 	statusAdvice: KNOWLEDGEBASE_ADVICE,
 	simplify: KNOWLEDGEBASE_SUMMARY_FIELDS,

@@ -1,6 +1,6 @@
 import { some } from 'lodash';
 
-import { knowledgebaseChanges } from '../../payloads/knowledgebase';
+import { knowledgebaseChangesSchema } from '../../payloads/knowledgebase';
 import { schemaOfAskedRecord } from '../../transport/answerSchemas';
 import { declare } from '../../execution/operation';
 import { knowledgebaseLocator } from '../../pickers/locators';
@@ -22,7 +22,7 @@ export const update = declare({
 	idFields: [knowledgebaseLocator],
 	body: {
 		fields: [panelGroupField('updateFields', [nameField, ...optionalFields]), clearFieldsField],
-		schema: knowledgebaseChanges,
+		schema: knowledgebaseChangesSchema,
 		compose: withClearedFields,
 	},
 	repeatable: true,

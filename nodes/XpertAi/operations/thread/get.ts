@@ -3,7 +3,13 @@ import { z } from 'zod';
 
 import { declare } from '../../execution/operation';
 import { threadLocator } from '../../pickers/locators';
-import { messagesOf, senderOf, stateSchemaOf, textOf, threadState } from '../../threads/thread';
+import {
+	messagesOf,
+	senderOf,
+	stateSchemaOf,
+	textOf,
+	threadStateSchema,
+} from '../../threads/thread';
 
 export const get = declare({
 	value: 'get',
@@ -25,7 +31,7 @@ export const get = declare({
 
 /** Returns the status and the last message of a thread. */
 function threadSummary(answer: IDataObject): IDataObject {
-	const state = threadState.parse(answer);
+	const state = threadStateSchema.parse(answer);
 	const messages = messagesOf(state);
 	const last = messages.at(-1);
 	return {

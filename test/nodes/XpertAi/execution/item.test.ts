@@ -3,7 +3,7 @@ import { apiError } from 'nodes/XpertAi/execution/apiError';
 import { panelGroupField, idField, optionsField } from 'nodes/XpertAi/execution/fieldBuilders';
 import { checkedKey, keyIfGiven, keyOf } from 'nodes/XpertAi/execution/identityFields';
 import { textIfGiven } from 'nodes/XpertAi/execution/parameterReader';
-import { newKnowledgebase } from 'nodes/XpertAi/payloads/knowledgebase';
+import { newKnowledgebaseSchema } from 'nodes/XpertAi/payloads/knowledgebase';
 import { z } from 'zod';
 
 import { itemOf, unconnected } from '../../support/context';
@@ -197,7 +197,7 @@ describe('a value that is refused', () => {
 	const item = itemOf({}, { index: 2 });
 
 	it('ends the item with an error that says how to go on', () => {
-		const error = thrownBy(() => item.check(newKnowledgebase, {}, {})) as NodeOperationError;
+		const error = thrownBy(() => item.check(newKnowledgebaseSchema, {}, {})) as NodeOperationError;
 		expect(error).toBeInstanceOf(NodeOperationError);
 		expect(error.message).toBe('"JSON Body" at name is missing [item 2]');
 		expect(error.description).toContain('Nothing was sent for this item');

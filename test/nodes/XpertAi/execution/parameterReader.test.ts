@@ -14,10 +14,10 @@ import type { FieldNaming } from 'nodes/XpertAi/execution/issueText';
 import { ParameterReader } from 'nodes/XpertAi/execution/parameterReader';
 import { submitFields } from 'nodes/XpertAi/operations/document/submit/fields';
 import { DOCUMENT_FIELD_NAMING } from 'nodes/XpertAi/operations/document/submit/sources/columns';
-import { finite } from 'nodes/XpertAi/payloads/zodHelpers';
-import { uuid } from 'nodes/XpertAi/payloads/ids';
+import { finiteNumber } from 'nodes/XpertAi/payloads/zodHelpers';
+import { uuidSchema } from 'nodes/XpertAi/payloads/ids';
 import { documentSchema } from 'nodes/XpertAi/payloads/document';
-import { newKnowledgebase } from 'nodes/XpertAi/payloads/knowledgebase';
+import { newKnowledgebaseSchema } from 'nodes/XpertAi/payloads/knowledgebase';
 import { z } from 'zod';
 
 import { itemOf } from '../../support/context';
@@ -162,7 +162,7 @@ describe('the message for a JSON body', () => {
 		[' at [0].pages[0].status must be text, but is 1', documents, [{ pages: [{ status: 1 }] }]],
 		[
 			' at recall.topK must be a number, but is "5"',
-			newKnowledgebase,
+			newKnowledgebaseSchema,
 			{ name: 'a', recall: { topK: '5' } },
 		],
 		[' must not be empty, but is []', z.array(z.string()).min(1), []],
@@ -185,7 +185,7 @@ describe('the message for a JSON body', () => {
 });
 
 it('an ID in JSON is not told to be pasted as an address, which only its field takes', () => {
-	const schema = z.object({ storageFileId: uuid });
+	const schema = z.object({ storageFileId: uuidSchema });
 	const error = thrownBy(() => item.check(schema, { storageFileId: 'a' })) as NodeOperationError;
 	expect(error.message).toBe(`"JSON Body" at storageFileId must be ${UUID}, but is "a"`);
 	expect(error.description).toContain('Correct the value, or the expression');
@@ -583,7 +583,7 @@ const schema = z.object({
 	simplify: z.boolean(),
 	threadId: z.string().optional(),
 	tags: z.array(z.string()),
-	options: z.object({ minutes: finite.min(1), title: z.string().trim(), key: z.string() }),
+	options: z.object({ minutes: finiteNumber.min(1), title: z.string().trim(), key: z.string() }),
 });
 
 const read = (parameters: Record<string, unknown>) =>
@@ -640,7 +640,7 @@ describe('a setting of two items', () => {
 		return { values: items.map((one) => ways.map((way) => way(one))), asked };
 	}
 
-	const ofOptions = (one: ParameterReader) => one.setting('options.minutes', finite);
+	const ofOptions = (one: ParameterReader) => one.setting('options.minutes', finiteNumber);
 	const named = (one: ParameterReader) => one.text('name');
 
 	it.each<[string, INodeParameters, (item: ParameterReader) => unknown, number]>([
@@ -668,7 +668,7 @@ describe('a setting of two items', () => {
 	});
 
 	it('is read anew with another schema, or another initial value', () => {
-		const other = finite.transform((value) => value * 10);
+		const other = finiteNumber.transform((value) => value * 10);
 		const { values } = readings({}, [
 			ofOptions,
 			(one) => one.setting('options.minutes', other),
@@ -678,7 +678,7 @@ describe('a setting of two items', () => {
 	});
 
 	it('is refused for each item that reads it', () => {
-		const strict = finite.max(0);
+		const strict = finiteNumber.max(0);
 		const refused = (one: ParameterReader) =>
 			thrownBy(() => one.setting('options.minutes', strict)).message;
 		expect(readings({}, [refused]).values.flat()).toEqual([

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { readdirSync, readFileSync } from 'node:fs';
 import { matchRecords } from 'nodes/XpertAi/ingest/matchRecords';
 import type { ReadyDocument } from 'nodes/XpertAi/ingest/readyDocuments';
-import { documentListAnswer } from 'nodes/XpertAi/ingest/documentList';
+import { documentListSchema } from 'nodes/XpertAi/ingest/documentList';
 import {
 	fetchStatuses,
 	unfindableReason,
@@ -183,7 +183,7 @@ it.each<[string, string[], unknown, boolean]>([
 	['is wrong where an ID is empty', [], [{ id: '' }], false],
 	['is wrong where it is an empty object', [], {}, false],
 ])('a list of documents %s', (_, ids, answer, isRight) => {
-	const { error } = documentListAnswer(ids).safeParse(answer);
+	const { error } = documentListSchema(ids).safeParse(answer);
 	const flaw = isRight ? undefined : 'it does not list the documents that it should';
 	expect(error && answerIssue(answer, error)).toBe(flaw);
 });

@@ -1,6 +1,6 @@
 import { DateTime } from 'luxon';
 
-import { dateTime, dateAsUtcText } from 'nodes/XpertAi/payloads/dates';
+import { dateTimeSchema, dateAsUtcText } from 'nodes/XpertAi/payloads/dates';
 
 describe('a date-time of the contract', () => {
 	const GOOD = ['2026-01-31T08:00:00Z', '2026-01-31T08:00:00.123456Z', '2026-01-31T08:00:00+01:00'];
@@ -12,10 +12,10 @@ describe('a date-time of the contract', () => {
 
 	it.each([...GOOD, '2026-01-31T08:00:00-0330', '2026-01-31T08:00:00', '2028-02-29T00:00:00Z'])(
 		'is %s',
-		(text) => expect(dateTime.parse(text)).toBe(text),
+		(text) => expect(dateTimeSchema.parse(text)).toBe(text),
 	);
 
-	it.each(BAD)('is not "%s"', (text) => expect(dateTime.safeParse(text).success).toBe(false));
+	it.each(BAD)('is not "%s"', (text) => expect(dateTimeSchema.safeParse(text).success).toBe(false));
 });
 
 it.each([

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 import fc from 'fast-check';
 
-import { derivedId, isUuid, uuid, uuidV5 } from 'nodes/XpertAi/payloads/ids';
+import { derivedId, isUuid, uuidSchema, uuidV5 } from 'nodes/XpertAi/payloads/ids';
 
 const UUID = '335ccdfa-d2bb-4f15-9f4a-2b180f46d737';
 
@@ -12,7 +12,7 @@ describe('a UUID', () => {
 			fc.property(fc.uuid(), (id) => {
 				for (const one of [id, id.toUpperCase()]) {
 					expect(isUuid(one)).toBe(true);
-					expect(uuid.parse(one)).toBe(one);
+					expect(uuidSchema.parse(one)).toBe(one);
 				}
 			}),
 		);
@@ -28,7 +28,7 @@ describe('a UUID', () => {
 		['one without hyphens', UUID.replace(/-/g, '')],
 		['one with another letter', UUID.replace('3', 'g')],
 	])('is not %s', (_, text) => {
-		expect([isUuid(text), uuid.safeParse(text).success]).toEqual([false, false]);
+		expect([isUuid(text), uuidSchema.safeParse(text).success]).toEqual([false, false]);
 	});
 });
 

@@ -1,21 +1,24 @@
 import {
-	copilotModel,
-	newKnowledgebase,
-	knowledgebaseChanges,
-	parserConfig,
-	recallSettings,
+	copilotModelSchema,
+	newKnowledgebaseSchema,
+	knowledgebaseChangesSchema,
+	parserConfigSchema,
+	recallSettingsSchema,
 } from 'nodes/XpertAi/payloads/knowledgebase';
 import { CONTRACT, followsTable } from '../../support/contract';
 
-describe('recall', () => followsTable(recallSettings, CONTRACT.recall));
-describe('parserConfig', () => followsTable(parserConfig, CONTRACT.parserConfig));
-describe('copilotModel', () => followsTable(copilotModel, CONTRACT.copilotModel));
+describe('recall', () => followsTable(recallSettingsSchema, CONTRACT.recall));
+describe('parserConfig', () => followsTable(parserConfigSchema, CONTRACT.parserConfig));
+describe('copilotModel', () => followsTable(copilotModelSchema, CONTRACT.copilotModel));
 
 describe('a knowledgebase to create', () => {
-	followsTable(newKnowledgebase.omit({ name: true, metadataSchema: true }), CONTRACT.knowledgebase);
+	followsTable(
+		newKnowledgebaseSchema.omit({ name: true, metadataSchema: true }),
+		CONTRACT.knowledgebase,
+	);
 
 	it('needs no more than a name', () => {
-		expect(newKnowledgebase.parse({ name: 'Manuals' })).toEqual({ name: 'Manuals' });
+		expect(newKnowledgebaseSchema.parse({ name: 'Manuals' })).toEqual({ name: 'Manuals' });
 	});
 
 	it.each([
@@ -24,7 +27,7 @@ describe('a knowledgebase to create', () => {
 		['with a name that is null', { name: null }],
 		['with a name that is a number', { name: 1 }],
 	])('is refused %s', (_, body) => {
-		expect(newKnowledgebase.safeParse(body).error?.issues.map(({ path }) => path)).toEqual([
+		expect(newKnowledgebaseSchema.safeParse(body).error?.issues.map(({ path }) => path)).toEqual([
 			['name'],
 		]);
 	});
@@ -32,21 +35,21 @@ describe('a knowledgebase to create', () => {
 
 describe('the changes of an update', () => {
 	followsTable(
-		knowledgebaseChanges.omit({ name: true, metadataSchema: true }),
+		knowledgebaseChangesSchema.omit({ name: true, metadataSchema: true }),
 		CONTRACT.knowledgebase,
 	);
 
 	it('may be none at all, and adds none of its own', () => {
-		expect(knowledgebaseChanges.parse({})).toEqual({});
+		expect(knowledgebaseChangesSchema.parse({})).toEqual({});
 	});
 
 	it.each(Object.keys(CONTRACT.knowledgebase))('clears %s with null', (field) => {
-		expect(knowledgebaseChanges.parse({ [field]: null })).toEqual({ [field]: null });
+		expect(knowledgebaseChangesSchema.parse({ [field]: null })).toEqual({ [field]: null });
 	});
 
 	it.each(['topK', 'score'])('clears recall.%s with null', (field) => {
 		const changes = { recall: { [field]: null } };
-		expect(knowledgebaseChanges.parse(changes)).toEqual(changes);
+		expect(knowledgebaseChangesSchema.parse(changes)).toEqual(changes);
 	});
 
 	it.each([
@@ -54,6 +57,6 @@ describe('the changes of an update', () => {
 		['nothing', ''],
 		['a number', 5],
 	])('does not set the name to %s, which servers do not take', (_, name) => {
-		expect(knowledgebaseChanges.safeParse({ name }).success).toBe(false);
+		expect(knowledgebaseChangesSchema.safeParse({ name }).success).toBe(false);
 	});
 });

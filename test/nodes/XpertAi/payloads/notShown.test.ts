@@ -5,8 +5,8 @@ import {
 	newChatSession,
 	newConversation,
 	conversationSearch,
-	fileContextParts,
-	fileParts,
+	contextUploadTextParts,
+	uploadTextParts,
 	storeNamespacesBody,
 	storeSearch,
 } from 'nodes/XpertAi/payloads/requestSchemas';
@@ -69,7 +69,7 @@ const MEASURED: Array<[string, ZodTypeAny, good: unknown[], bad: Array<[path: st
 		],
 		[
 			'E12',
-			fileContextParts,
+			contextUploadTextParts,
 			[{}, { target: { kind: 'storage' }, purpose: 'p', parseMode: 'deep', threadId: 't' }],
 			[
 				['parseMode', { parseMode: 'slow' }],
@@ -86,7 +86,12 @@ const MEASURED: Array<[string, ZodTypeAny, good: unknown[], bad: Array<[path: st
 				['options', { options: [] }],
 			],
 		],
-		['E16', fileParts, [{}, { target: { directory: 'manuals' } }], [['target', { target: [] }]]],
+		[
+			'E16',
+			uploadTextParts,
+			[{}, { target: { directory: 'manuals' } }],
+			[['target', { target: [] }]],
+		],
 	];
 
 describe.each(MEASURED)('the body of %s', (_, schema, good, bad) => {

@@ -1,4 +1,8 @@
-import { conversationRecord, rating, runBodies } from 'nodes/XpertAi/payloads/requestSchemas';
+import {
+	conversationRecordSchema,
+	ratingBody,
+	runBodySchemas,
+} from 'nodes/XpertAi/payloads/requestSchemas';
 
 const send = (input: unknown, more = {}) => ({ action: 'send', message: { input }, ...more });
 const withInput = (input: unknown) => ({ assistant_id: 'a', input });
@@ -33,7 +37,7 @@ describe('the body of E4', () => {
 		],
 		['a retry', 'retry', withInput({ action: 'retry', source: {} })],
 	] as const)('is taken as %s', (_, kind, body) => {
-		expect(runBodies[kind].parse(body)).toEqual(body);
+		expect(runBodySchemas[kind].parse(body)).toEqual(body);
 	});
 
 	it.each([
@@ -59,14 +63,14 @@ describe('the body of E4', () => {
 			withInput({ action: 'resume', target: {}, decision: { type: 'perhaps' } }),
 		],
 	] as const)('is not taken as %s', (_, kind, body) => {
-		expect(runBodies[kind].safeParse(body).success).toBe(false);
+		expect(runBodySchemas[kind].safeParse(body).success).toBe(false);
 	});
 });
 
 describe('the body of a rating', () => {
 	it('takes the two ratings, with a comment or without', () => {
 		for (const body of [{ rating: 'like' }, { rating: 'dislike', content: 'Too long' }])
-			expect(rating.parse(body)).toEqual(body);
+			expect(ratingBody.parse(body)).toEqual(body);
 	});
 
 	it.each([
@@ -74,7 +78,7 @@ describe('the body of a rating', () => {
 		['a rating of another kind', { rating: 'LIKE' }, 'rating'],
 		['a comment that is no text', { rating: 'like', content: 5 }, 'content'],
 	])('refuses %s', (_what, body, path) => {
-		const { issues = [] } = rating.safeParse(body).error ?? {};
+		const { issues = [] } = ratingBody.safeParse(body).error ?? {};
 		expect(issues.map((issue) => issue.path.join('.'))).toEqual([path]);
 	});
 });
@@ -83,16 +87,16 @@ describe('the record of a conversation', () => {
 	it('has what the node reads, and why its last run failed as text', () => {
 		const record = { id: 'c', threadId: 't', status: 'error', createdAt: 'now' };
 		const operation = { tasks: [{ id: 1 }] };
-		expect(conversationRecord.parse({ ...record, operation, error: 'No model' })).toEqual({
+		expect(conversationRecordSchema.parse({ ...record, operation, error: 'No model' })).toEqual({
 			...record,
 			operation,
 			error: 'No model',
 		});
-		expect(conversationRecord.parse({ error: { code: 1 } }).error).toBe('{"code":1}');
+		expect(conversationRecordSchema.parse({ error: { code: 1 } }).error).toBe('{"code":1}');
 	});
 
 	it('lacks what is of another type', () => {
 		const record = { id: 5, threadId: null, status: {}, createdAt: 1, error: '', operation: 'no' };
-		expect(conversationRecord.parse(record)).toEqual({ operation: null });
+		expect(conversationRecordSchema.parse(record)).toEqual({ operation: null });
 	});
 });

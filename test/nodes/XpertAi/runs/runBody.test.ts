@@ -8,7 +8,7 @@ import {
 	withMessageMark,
 	withTargetRun,
 } from 'nodes/XpertAi/runs/runBody';
-import { threadState } from 'nodes/XpertAi/threads/thread';
+import { threadStateSchema } from 'nodes/XpertAi/threads/thread';
 
 import { bodyWith } from './support/run';
 
@@ -84,6 +84,8 @@ it('withMessageMark marks messages, and a thread shows the mark', () => {
 	expect(withMessageMark(bodyWith({ input: 'Hi' }), 'm')).toEqual(
 		bodyWith({ input: 'Hi', n8nMark: 'm' }),
 	);
-	expect(newestMessageMarkOf(threadState.parse({ values: { human: { n8nMark: 'm' } } }))).toBe('m');
+	expect(
+		newestMessageMarkOf(threadStateSchema.parse({ values: { human: { n8nMark: 'm' } } })),
+	).toBe('m');
 	expect(newestMessageMarkOf(undefined)).toBeUndefined();
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
 import {
-	threadState,
+	threadStateSchema,
 	afterLastUserMessage,
 	lastReply,
 	messagesOf,
@@ -61,7 +61,7 @@ describe('the messages of a thread', () => {
 		['where values are empty', { values: {} }],
 		['where messages are null', { values: { messages: null } }],
 	])('are none %s', (_, state) =>
-		expect(messagesOf(state && threadState.parse(state))).toEqual([]),
+		expect(messagesOf(state && threadStateSchema.parse(state))).toEqual([]),
 	);
 
 	it('are read from a recording', () => {

@@ -1,6 +1,6 @@
 import { transcriptFromThread } from 'nodes/XpertAi/threads/runTranscript';
 import { passagesIn, Sources, sourcesOf } from 'nodes/XpertAi/threads/sources';
-import { afterLastUserMessage, messagesOf, threadState } from 'nodes/XpertAi/threads/thread';
+import { afterLastUserMessage, messagesOf, threadStateSchema } from 'nodes/XpertAi/threads/thread';
 
 import { recordedThread } from './support/recorded';
 
@@ -86,8 +86,8 @@ describe('what the knowledge step of a workflow has found', () => {
 
 	it('is not what other values of a thread look like', () => {
 		const values = { answer: { result: [passage('a')] }, x_channel: 7, y_channel: null };
-		expect(listed(threadState.parse({ values }), [])).toEqual([]);
-		expect(listed(threadState.parse({}), [])).toEqual([]);
+		expect(listed(threadStateSchema.parse({ values }), [])).toEqual([]);
+		expect(listed(threadStateSchema.parse({}), [])).toEqual([]);
 	});
 });
 

@@ -3,7 +3,12 @@ import { uniq } from 'lodash';
 import { CitationRewriter, type CitationStyle } from 'nodes/XpertAi/threads/citations';
 import { transcriptFromThread } from 'nodes/XpertAi/threads/runTranscript';
 import { Sources, sourcesOf } from 'nodes/XpertAi/threads/sources';
-import { messagesOf, textOf, threadState, type ThreadState } from 'nodes/XpertAi/threads/thread';
+import {
+	messagesOf,
+	textOf,
+	threadStateSchema,
+	type ThreadState,
+} from 'nodes/XpertAi/threads/thread';
 
 import { recordedExchanges, recordedThread } from './support/recorded';
 
@@ -117,12 +122,12 @@ describe('the sources of a run on a thread', () => {
 
 	it('have the names that earlier runs of the thread have found, before what nothing cites', () => {
 		const old = { ...passage('old'), documentName: 'old.md' };
-		const thread = threadState.parse({
+		const thread = threadStateSchema.parse({
 			values: {
 				messages: [{ content: JSON.stringify([old]), tool_call_id: 'call' }],
 			},
 		});
-		const steps = threadState.parse({ values: { a_channel: { result: [passage('step')] } } });
+		const steps = threadStateSchema.parse({ values: { a_channel: { result: [passage('step')] } } });
 		const messages = [{ content: link('old'), tool_calls: [] }];
 		expect(numbered(steps, messages, thread)).toEqual(['old.md', 'step']);
 	});

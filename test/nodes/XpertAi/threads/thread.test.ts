@@ -1,5 +1,5 @@
 import type { Failure } from 'nodes/XpertAi/transport/failure';
-import { readThread, threadState } from 'nodes/XpertAi/threads/thread';
+import { readThread, threadStateSchema } from 'nodes/XpertAi/threads/thread';
 import { no, success } from '../../support/send';
 import { answering, failure, lost } from './support/answering';
 
@@ -87,6 +87,6 @@ describe('the state of a thread', () => {
 			{ values: { messages: [{ content: [{ type: 'text' }], id: 'm', more: 1 }] }, more: 1 },
 		],
 	])('is read %s, and nothing is lost', (_, state) => {
-		expect(threadState.parse(state)).toEqual(state);
+		expect(threadStateSchema.parse(state)).toEqual(state);
 	});
 });

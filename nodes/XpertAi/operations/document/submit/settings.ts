@@ -9,13 +9,13 @@ import type { Item } from '../../../execution/item';
 import type { OutputFormat } from '../../../execution/outputs';
 import type { ParameterReader } from '../../../execution/parameterReader';
 import { timeoutSecondsSchema } from '../../../execution/runOperation';
-import { finite, positiveInteger } from '../../../payloads/zodHelpers';
+import { finiteNumber, positiveInteger } from '../../../payloads/zodHelpers';
 import { MINUTE_MS } from '../../../transport/clock';
 import { submitFields } from './fields';
 
 const MEGABYTE = 1024 * 1024;
 
-const minutesSchema = finite.min(0);
+const minutesSchema = finiteNumber.min(0);
 
 export const submitSettingsSchema = z.object({
 	mode: z.enum(['all', 'changed', 'mirror']),
@@ -24,18 +24,18 @@ export const submitSettingsSchema = z.object({
 		disableInManualRuns: z.boolean(),
 		dryRun: z.boolean(),
 		output: z.enum(['documents', 'summary']),
-		maxGonePercent: finite.min(0),
+		maxGonePercent: finiteNumber.min(0),
 		resendAll: z.boolean(),
 		waitMinutes: minutesSchema,
 	}),
 	tuning: z.object({
 		batchSize: positiveInteger,
-		batchMegabytes: finite.positive(),
+		batchMegabytes: finiteNumber.positive(),
 		concurrency: positiveInteger,
 		forgetDamage: z.boolean(),
 		retryMinutes: minutesSchema,
 		/** The run stops sending after this number of consecutive failures with the same reason. 0 means no limit. */
-		stopAfterFailures: finite.int().min(0),
+		stopAfterFailures: finiteNumber.int().min(0),
 		timeout: timeoutSecondsSchema,
 	}),
 });

@@ -2,7 +2,7 @@ import { CHAT_TRIGGER_NODE_TYPE, type INodeExecutionData } from 'n8n-workflow';
 import { z } from 'zod';
 
 import type { Item } from '../../../execution/item';
-import { isTool, isInLoop } from '../../../execution/n8nExecution';
+import { isInLoop, isTool } from '../../../execution/n8nExecution';
 
 /**
  * The node type of Loop Over Items. Each round of this loop has other items. These items must not share the
@@ -11,7 +11,7 @@ import { isTool, isInLoop } from '../../../execution/n8nExecution';
 const LOOP_OVER_ITEMS = 'n8n-nodes-base.splitInBatches';
 
 /** The output of a Chat Trigger. */
-const chatTriggerOutput = z.object({ sessionId: z.string().trim().min(1).or(z.number()) });
+const chatTriggerOutputSchema = z.object({ sessionId: z.string().trim().min(1).or(z.number()) });
 
 /**
  * The session ID of the chat message that started the execution.
@@ -31,5 +31,5 @@ export function chatSessionOf({ context, index }: Item): string | number | null 
 	const outputs = chatTriggers.map(({ name }) => outputOf(name));
 	const startedBy = outputs.find(({ isExecuted }) => isExecuted);
 	if (!startedBy) return undefined;
-	return chatTriggerOutput.safeParse(startedBy.first()?.json).data?.sessionId ?? null;
+	return chatTriggerOutputSchema.safeParse(startedBy.first()?.json).data?.sessionId ?? null;
 }

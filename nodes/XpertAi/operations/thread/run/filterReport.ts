@@ -25,14 +25,14 @@ export interface FilterReport {
 }
 
 /** How the server filtered one search. */
-const diagnostic = z.object({
+const diagnosticSchema = z.object({
 	filterStatus: z.enum(STATUSES).catch('unknown'),
 	hitCount: z.number().catch(0),
 });
 
 /** Reads the first entry of `diagnostics` in a tool's answer. Example: `test/recordings/filters-retry.json`. */
-const toolAnswer = z
-	.object({ diagnostics: z.tuple([diagnostic]).rest(z.unknown()) })
+const searchAnswerSchema = z
+	.object({ diagnostics: z.tuple([diagnosticSchema]).rest(z.unknown()) })
 	.transform(({ diagnostics: [{ filterStatus: status, hitCount }] }) => ({ status, hitCount }));
 
 /** Matches the result of a failed tool call. The first group is the reason. */
@@ -70,7 +70,7 @@ function searchReport({ id, data }: Part): FilterReport | undefined {
 	const isStep = data.type === 'knowledges' || id?.endsWith('_channel');
 	// Such a step may only list its passages, without `diagnostics`.
 	if (isStep && Array.isArray(answer)) return { status: 'unknown', hitCount: answer.length };
-	const search = toolAnswer.safeParse(answer).data;
+	const search = searchAnswerSchema.safeParse(answer).data;
 	if (search) return search;
 	const isSearchTool = data.tool?.startsWith('retriever-');
 	if (!isSearchTool) return undefined;

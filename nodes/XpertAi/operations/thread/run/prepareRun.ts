@@ -82,7 +82,7 @@ async function openThread(
 }
 
 /** The answer to an upload (E12). */
-const fileContextAnswer = z.object({ id: z.string().min(1) });
+const fileContextAnswerSchema = z.object({ id: z.string().min(1) });
 
 /**
  * Uploads files for a thread, several at once (E12).
@@ -97,7 +97,7 @@ async function uploadAttachments({ item, attachments }: RunRequest, run: Run, fi
 			// A second copy of a file does no harm.
 			repeatable: true,
 			path: '/contexts/file',
-			schema: fileContextAnswer,
+			schema: fileContextAnswerSchema,
 			body: () => multipartBody(file, pick(run, 'threadId')),
 			timeoutMs: run.remainingMs(),
 		});

@@ -12,7 +12,7 @@ import type { Item } from '../../../execution/item';
 import { readOutputFormat } from '../../../execution/outputs';
 import { isTool } from '../../../execution/n8nExecution';
 import { mergeAdditionalFields } from '../../../execution/requestBody';
-import { changedArguments, runBodies } from '../../../payloads/requestSchemas';
+import { changedArguments, runBodySchemas } from '../../../payloads/requestSchemas';
 import { missingValueIssue, missingValueOrObjectText } from '../../../payloads/missingValues';
 import { derivedId } from '../../../payloads/ids';
 import {
@@ -170,7 +170,7 @@ const retryBodyWithReserved = () => ({
 	reserved: ['input.action'],
 });
 
-const { message, decision, retry } = runBodies;
+const { message, decision, retry } = runBodySchemas;
 
 /** How to build the body of each kind of run. */
 const BODY_BUILDERS = {

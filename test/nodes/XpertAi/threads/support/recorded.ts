@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { type ThreadState, threadState } from '../../../../../nodes/XpertAi/threads/thread';
+import { type ThreadState, threadStateSchema } from '../../../../../nodes/XpertAi/threads/thread';
 
 /** A sequence of requests that was recorded. */
 export type Sequence =
@@ -48,7 +48,7 @@ export function recordedBody(sequence: Sequence, label: string, part?: string): 
 
 /** A thread as E15 answered it in a recorded sequence. */
 export const recordedThread = (sequence: Sequence, label: string, part?: string): ThreadState =>
-	threadState.parse(recordedBody(sequence, label, part));
+	threadStateSchema.parse(recordedBody(sequence, label, part));
 
 /** What came as a stream of events. */
 export function recordedStream(sequence: Sequence, label: string): string {

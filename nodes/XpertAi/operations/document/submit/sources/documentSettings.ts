@@ -2,7 +2,7 @@ import { get, isEmpty, pick } from 'lodash';
 import { isExpression } from 'n8n-workflow';
 
 import type { FieldValues } from '../../../../execution/fieldBuilders';
-import { groupSchema } from '../../../../execution/fieldSchemas';
+import { fieldValuesSchema } from '../../../../execution/fieldSchemas';
 import { isNothing, unresolvedValue } from '../../../../execution/givenValues';
 import { valueUnlessMissing } from '../../../../execution/identityFields';
 import { fieldLabel, type FieldNaming } from '../../../../execution/issueText';
@@ -13,7 +13,7 @@ import { parserFields } from '../../../shared/parserFields';
 import { valuesOfRows } from '../../../shared/typedRows';
 import { documentNameField, documentSettingsField } from '../fields';
 
-/** One array for all items, because `groupSchema` caches one schema per array object. */
+/** One array for all items, because `fieldValuesSchema` caches one schema per array object. */
 const SETTINGS_FIELDS = [documentSettingsField];
 
 const PARSER_SETTINGS = parserFields.map(({ name }) => name);
@@ -49,7 +49,7 @@ export function readDocumentSettings(item: Item, directory = '') {
 		? { ...chosen, folder: valueUnlessMissing(item, folderField, chosen.folder) }
 		: chosen;
 	const fields = SETTINGS_FIELDS;
-	const typed = item.check(groupSchema(fields), { documentSettings }, { fields });
+	const typed = item.check(fieldValuesSchema(fields), { documentSettings }, { fields });
 	const settings = (typed.documentSettings ?? {}) as FieldValues;
 	const parserConfig = pick(settings, PARSER_SETTINGS);
 	const folder = folderOf(settings, directory);

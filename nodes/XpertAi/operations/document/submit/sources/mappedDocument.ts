@@ -2,7 +2,7 @@ import { isNil, mapValues, memoize, omit, omitBy, pick } from 'lodash';
 import type { IDataObject } from 'n8n-workflow';
 
 import type { FieldValues } from '../../../../execution/fieldBuilders';
-import { groupSchema } from '../../../../execution/fieldSchemas';
+import { fieldValuesSchema } from '../../../../execution/fieldSchemas';
 import { isParameterFilled } from '../../../../execution/givenValues';
 import { valueUnlessMissing } from '../../../../execution/identityFields';
 import { fieldLabel } from '../../../../execution/issueText';
@@ -15,7 +15,7 @@ import type { InputDocument } from './inputDocument';
 import { isWithoutContent, readyRecord } from './readyRecord';
 
 /**
- * Returns the document fields with the given space-separated names. Memoized, because the cache of `groupSchema` needs
+ * Returns the document fields with the given space-separated names. Memoized, because the cache of `fieldValuesSchema` needs
  * the same array object each time.
  */
 const fieldsNamed = memoize((names: string) =>
@@ -30,7 +30,7 @@ const fieldsNamed = memoize((names: string) =>
 export function readMappedDocument(item: Item): InputDocument {
 	const { columns, fields, textColumn, unused: unusedColumns } = mappedColumns(item);
 	const hasKey = isParameterFilled(item.node, 'documentKey');
-	const schema = groupSchema(fieldsNamed(Object.keys(fields).sort().join(' ')));
+	const schema = fieldValuesSchema(fieldsNamed(Object.keys(fields).sort().join(' ')));
 	const typed = item.check(schema, omit(fields, 'id'), DOCUMENT_FIELD_NAMING);
 	const mapped: FieldValues = {
 		// Keeps an empty folder, which the schema drops: it takes the document out of its current folder. `typed` overwrites

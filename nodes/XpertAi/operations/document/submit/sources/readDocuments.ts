@@ -12,7 +12,7 @@ import { readJsonDocuments } from './json';
 import { readRecords } from './records';
 import { NAME_PARAMETER, nameOfText, readTextDocument } from './text';
 
-const documentsFromSchema = z.enum(
+const documentsFromOptionSchema = z.enum(
 	Object.keys(DOCUMENTS_FROM) as [DocumentsFrom, ...DocumentsFrom[]],
 );
 
@@ -32,7 +32,7 @@ const READERS: Record<DocumentsFrom, (item: Item) => ItemDocuments> = {
  * @throws NodeOperationError naming the field, the item and the requirement
  */
 export function readDocuments(item: Item): ItemDocuments {
-	return READERS[item.setting('source', documentsFromSchema)](item);
+	return READERS[item.setting('source', documentsFromOptionSchema)](item);
 }
 
 /**
