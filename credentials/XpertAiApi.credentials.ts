@@ -7,21 +7,21 @@ import type {
 } from 'n8n-workflow';
 
 import { booleanField, textField } from '../nodes/XpertAi/execution/fieldBuilders';
-import { BASE_URL_PATTERN, SECURE_START, tokenOf } from '../nodes/XpertAi/transport/credential';
+import { BASE_URL_PATTERN, SECURE_START_PATTERN, tokenOf } from '../nodes/XpertAi/transport/credential';
 
 /**
  * The expression for the server address in the credential test. An expression cannot call functions of the node, so this
  * one repeats the checks of `checkBaseUrl`. An invalid Base URL becomes `data:,`. For a POST to this address, n8n sends
- * nothing and reports status 405. `TEST_MESSAGES` has a message for this status.
+ * nothing and reports status 405. `TEST_MESSAGE_BY_STATUS` has a message for this status.
  */
-const TEST_BASE_URL = `={{ ((text, allowInsecureHttp) => {
+const TEST_BASE_URL_EXPRESSION = `={{ ((text, allowInsecureHttp) => {
 	const [, start, path] = ${BASE_URL_PATTERN}.exec(text) ?? [];
-	const isSafe = allowInsecureHttp || ${SECURE_START}.test(text);
+	const isSafe = allowInsecureHttp || ${SECURE_START_PATTERN}.test(text);
 	return start && isSafe ? start + path : 'data:,';
 })(String($credentials.baseUrl ?? '').trim(), $credentials.allowInsecureHttp === true) }}`;
 
 /** The messages of the credential test, by HTTP status. */
-const TEST_MESSAGES = {
+const TEST_MESSAGE_BY_STATUS = {
 	401: 'The server did not accept the access token: make one under Settings → API Keys of the server',
 	403: 'The access token is valid but may not use this server',
 	404: 'There is no Xpert AI server at this Base URL: enter only the host, such as https://api.example.com',
@@ -78,20 +78,20 @@ export class XpertAiApi implements ICredentialType {
 	test: ICredentialTestRequest = {
 		request: {
 			method: 'POST',
-			baseURL: TEST_BASE_URL,
+			baseURL: TEST_BASE_URL_EXPRESSION,
 			url: '/api/ai/assistants/count',
 			headers: { 'Content-Type': 'application/json' },
 			body: '{}',
 			disableFollowRedirect: true,
 		},
 		rules: [
-			...Object.entries(TEST_MESSAGES).map(([status, message]) => ({
+			...Object.entries(TEST_MESSAGE_BY_STATUS).map(([status, message]) => ({
 				type: 'responseCode' as const,
 				properties: { value: Number(status), message },
 			})),
 			...['String', 'Object'].map((value) => ({
 				type: 'responseSuccessBody' as const,
-				properties: { key: 'constructor.name', value, message: TEST_MESSAGES[404] },
+				properties: { key: 'constructor.name', value, message: TEST_MESSAGE_BY_STATUS[404] },
 			})),
 			// The TypeScript type allows only rules of one kind in a list. n8n itself accepts both kinds.
 		] as ICredentialTestRequest['rules'],

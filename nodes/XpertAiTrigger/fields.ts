@@ -15,21 +15,21 @@ import { enumOfKeys } from '../XpertAi/payloads/zodHelpers';
 import { optionalAssistantLocator } from '../XpertAi/pickers/locators';
 
 /** Display names of the events of a conversation. */
-const EVENT_NAMES = {
+const EVENT_DISPLAY_NAMES = {
 	answered: 'Answered',
 	cancelled: 'Cancelled',
 	failed: 'Failed',
 	waiting: 'Waiting for a Person',
 };
 
-export type ConversationEvent = keyof typeof EVENT_NAMES;
+export type ConversationEvent = keyof typeof EVENT_DISPLAY_NAMES;
 
-const conversationEventSchema = enumOfKeys(EVENT_NAMES);
+const conversationEventSchema = enumOfKeys(EVENT_DISPLAY_NAMES);
 
 export const EVENTS = conversationEventSchema.options;
 
 /** The subtitle of the trigger on the canvas: the selected events. */
-export const triggerSubtitle = `=Conversation: {{ $parameter["events"].map((event) => (${JSON.stringify(EVENT_NAMES)})[event]).join(", ") }}`;
+export const triggerSubtitle = `=Conversation: {{ $parameter["events"].map((event) => (${JSON.stringify(EVENT_DISPLAY_NAMES)})[event]).join(", ") }}`;
 
 /** The parameters of the trigger, except "Poll Times", which n8n adds. */
 export const triggerFields: INodeProperties[] = [
@@ -44,7 +44,7 @@ export const triggerFields: INodeProperties[] = [
 		'events',
 		'Events',
 		'What must have happened to a conversation for the workflow to start',
-		mapValues(EVENT_NAMES, (name) => `Conversation ${name}`),
+		mapValues(EVENT_DISPLAY_NAMES, (name) => `Conversation ${name}`),
 		{ type: 'multiOptions', required: true, default: ['failed', 'waiting'] },
 	),
 	optionalAssistantLocator(

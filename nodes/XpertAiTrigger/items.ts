@@ -24,10 +24,10 @@ const THREADS_AT_ONCE = 5;
 const MAX_UNREADABLE_THREADS = 5;
 
 /** How many polls try to read a thread before the node emits the change without messages. */
-export const THREAD_TRIES = 3;
+export const MAX_POLLS_PER_THREAD = 3;
 
 /**
- * Creates the output items for changes, in order. Postpones a change whose thread cannot be read, until `THREAD_TRIES`
+ * Creates the output items for changes, in order. Postpones a change whose thread cannot be read, until `MAX_POLLS_PER_THREAD`
  * polls have tried. Postpones a change with the event `cancelled` once, because this event may be temporary. Processes at
  * least one batch even if no time is left, so that every poll makes progress.
  *
@@ -59,7 +59,7 @@ export async function makeItems(
 		for (const { change, thread } of await Promise.all(batch.map(withThread))) {
 			const tries = triesOf(change);
 			// After the last try, a change with an unreadable thread becomes an item without messages.
-			const mustReadAgain = !thread.messages && tries + 1 < THREAD_TRIES;
+			const mustReadAgain = !thread.messages && tries + 1 < MAX_POLLS_PER_THREAD;
 			// Two runs on one thread can make the conversation look cancelled for a time. The next poll checks the
 			// conversation again. Recorded in `test/recordings/turns.json`.
 			const mayBeTemporary = change.event === 'cancelled' && tries === 0;

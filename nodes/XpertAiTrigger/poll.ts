@@ -8,7 +8,7 @@ import { systemClock } from '../XpertAi/transport/clock';
 import { connectionWithoutItem } from '../XpertAi/transport/request';
 import { readChanges, type Reading } from './readChanges';
 import { triggerFields, type TriggerSettings, triggerSettingsSchema } from './fields';
-import { makeItems, THREAD_TRIES } from './items';
+import { makeItems, MAX_POLLS_PER_THREAD } from './items';
 import {
 	correctPollState,
 	createPollState,
@@ -174,7 +174,7 @@ async function newestItem(polling: PollContext): Promise<IDataObject> {
 	for (const change of orderBy(wantedChanges(changes, settings), 'at', 'desc')) {
 		// All tries count as used, so nothing is postponed: an unreadable thread gives an item without messages. A change
 		// whose conversation does not match `onlyWith` gives no `json`.
-		const { done } = await makeItems([change], polling, 1, () => THREAD_TRIES);
+		const { done } = await makeItems([change], polling, 1, () => MAX_POLLS_PER_THREAD);
 		for (const { json } of done) if (json) return json;
 	}
 	throw operationError(context.getNode(), 'No conversation to show fits the settings', {

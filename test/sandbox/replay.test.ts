@@ -1,6 +1,6 @@
 import axios from 'axios';
 import { isPlainObject, mapValues, sortBy } from 'lodash';
-import { EVERY_UUID } from 'nodes/XpertAi/payloads/ids';
+import { EVERY_UUID_PATTERN } from 'nodes/XpertAi/payloads/ids';
 import { startSandbox, type Sandbox } from 'sandbox';
 import { alike } from './support/alike';
 import { put } from './support/happenings';
@@ -35,7 +35,7 @@ const inOrder = (body: unknown) => (Array.isArray(body) ? sortBy(body, 'assistan
 
 /** Ids also stand in reasons. */
 const withoutIds = (body: unknown): unknown =>
-	JSON.parse((JSON.stringify(body) ?? 'null').replace(EVERY_UUID, 'an id'));
+	JSON.parse((JSON.stringify(body) ?? 'null').replace(EVERY_UUID_PATTERN, 'an id'));
 
 async function replay(sandbox: Sandbox, endpoint: string, exchange: Exchange, session?: string) {
 	const { request, response, token = 'plain' } = exchange;

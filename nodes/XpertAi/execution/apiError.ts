@@ -52,10 +52,12 @@ export function apiError(
 
 /** Whether the server reports a missing record without naming it. The error then names `ids`. */
 const isMissingOneOf = (ids: NamedId[], failure: Failure): boolean =>
-	ids.length > 0 && failure.missing === 'record' && UNNAMED_RECORD.test(failure.reason ?? '');
+	ids.length > 0 &&
+	failure.missing === 'record' &&
+	UNNAMED_RECORD_PATTERN.test(failure.reason ?? '');
 
 /** Matches a 404 reason that does not name the missing record. */
-const UNNAMED_RECORD = /^the requested record was not found$/i;
+const UNNAMED_RECORD_PATTERN = /^the requested record was not found$/i;
 
 function notFoundMessage(ids: NamedId[]): string {
 	const names = ids.map(({ label, id }) => `${label.replaceAll('"', '')} ${id}`);

@@ -91,9 +91,9 @@ function withFieldInError(field: string, read: () => unknown): unknown {
 }
 
 /** Matches an expression that may read the parameter beside its own, e.g. `$parameter["&description"]`. */
-const READS_SIBLING = /\$parameter[^]*&/;
+const SIBLING_READ_PATTERN = /\$parameter[^]*&/;
 
-export const readsSibling = (expression: string): boolean => READS_SIBLING.test(expression);
+export const readsSibling = (expression: string): boolean => SIBLING_READ_PATTERN.test(expression);
 
 /**
  * Lets n8n evaluate an expression. If the expression reads a parameter beside its own, reads the whole collection,

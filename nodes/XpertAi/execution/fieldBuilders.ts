@@ -125,7 +125,7 @@ export function choiceField<Value extends string>(
 }
 
 /** The path of the parameter Additional Fields (JSON). */
-export const ADDITIONAL_FIELDS_JSON = 'options.additionalFieldsJson';
+export const ADDITIONAL_JSON_PARAMETER = 'options.additionalFieldsJson';
 
 /** The option for request fields that have no parameter in the node. */
 export const additionalFieldsJsonField = jsonField(

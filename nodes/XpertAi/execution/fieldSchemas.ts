@@ -12,7 +12,7 @@ import { jsonValueSchema } from './jsonValueSchema';
 import { dateAsIsoText } from '../payloads/dates';
 import { hasLostDigits } from '../payloads/identity';
 import { missingValueOrObjectText } from '../payloads/missingValues';
-import { EVERY_UUID, isUuid, UUID_ISSUE } from '../payloads/ids';
+import { EVERY_UUID_PATTERN, isUuid, UUID_ISSUE } from '../payloads/ids';
 import { LONE_SURROGATE_ISSUE } from '../payloads/loneSurrogates';
 import { ConvertingSchema } from './convertingSchema';
 import { type FieldValues, filledOnly, isIdField, isPanelGroup, splitList } from './fieldBuilders';
@@ -210,6 +210,6 @@ function isId(id: string, name?: string): boolean {
 
 /** Returns the last UUID of a web address. A text that is no web address stays unchanged. */
 const idFromAddress = (text: string): string =>
-	(isAddress(text) ? text.match(EVERY_UUID)?.at(-1) : undefined) ?? text;
+	(isAddress(text) ? text.match(EVERY_UUID_PATTERN)?.at(-1) : undefined) ?? text;
 
 const isAddress = (text: string): boolean => /^https?:\/\//i.test(text);

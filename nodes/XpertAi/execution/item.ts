@@ -185,7 +185,7 @@ export class Item extends ParameterReader {
 	override get fieldsInWords(): string {
 		const names = Object.keys(this.input.json).map((name) => truncate(name, { length: 40 }));
 		if (names.length === 0) return '';
-		return `The item has ${names.slice(0, MAX_FIELDS).join(', ')}${names.length > MAX_FIELDS ? ', …' : ''}. `;
+		return `The item has ${names.slice(0, MAX_FIELDS_IN_ERROR).join(', ')}${names.length > MAX_FIELDS_IN_ERROR ? ', …' : ''}. `;
 	}
 
 	/**
@@ -223,7 +223,7 @@ const FAILED_EXPRESSION_ADVICE =
 	'Correct the expression, or leave items that it cannot take out before, with a Filter node.';
 
 /** The maximum number of fields of an item that an error names. */
-const MAX_FIELDS = 5;
+const MAX_FIELDS_IN_ERROR = 5;
 
 /** If the node before has "Always Output Data" and no output, n8n runs this node with one empty item. */
 const EMPTY_ITEM_ADVICE =

@@ -19,7 +19,7 @@ import { addHints, isInStreamingChat, isTool } from './n8nExecution';
 /* The outputs for the workflow, for the visitors of a streaming chat, and for AI agents. */
 
 /** The text that chat visitors get after a failure. Hides the reason. */
-export const NO_ANSWER = 'Sorry, there is no answer right now, please try again later.';
+export const NO_ANSWER_CHAT_TEXT = 'Sorry, there is no answer right now, please try again later.';
 
 const toolOutputFormatSchema = z.enum(['simplified', 'raw', 'selected']);
 
@@ -75,7 +75,7 @@ const hintsSaid = new WeakMap<IExecuteFunctions, Set<string>>();
 export function hideReasonFromChat(caught: unknown): unknown {
 	if (!(caught instanceof NodeApiError || caught instanceof NodeOperationError)) return caught;
 	if (caught.description) caught.messages.push(caught.description);
-	caught.description = NO_ANSWER;
+	caught.description = NO_ANSWER_CHAT_TEXT;
 	return caught;
 }
 

@@ -162,7 +162,7 @@ export class ParameterReader {
 		const path = [...name.split('.'), ...fixed].filter((part) => part !== 'value');
 		this.throwIssue({
 			label: fieldLabel(path, { fields: this.fields }),
-			...EXPRESSION_IN_FIXED_TEXTS,
+			...EXPRESSION_IN_FIXED_MESSAGE,
 		});
 	}
 
@@ -329,7 +329,7 @@ const BLANK_ADVICE = 'Leave such items out before, with a Filter node, or correc
 
 const TOO_DEEP_ISSUE = 'is nested too deeply or too long to be sent';
 
-const EXPRESSION_IN_FIXED_TEXTS = {
+const EXPRESSION_IN_FIXED_MESSAGE = {
 	issue: 'is Fixed and holds an expression: switch it to Expression',
 	advice: 'Fixed and Expression stand above the field.',
 };

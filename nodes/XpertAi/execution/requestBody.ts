@@ -1,7 +1,7 @@
 import { isPlainObject } from 'lodash';
 
 import { freeForm, type Schema } from '../payloads/zodHelpers';
-import { ADDITIONAL_FIELDS_JSON } from './fieldBuilders';
+import { ADDITIONAL_JSON_PARAMETER } from './fieldBuilders';
 import { fieldLabel, type FieldNaming } from './issueText';
 import { setsPath } from './jsonParts';
 import type { Item } from './item';
@@ -23,9 +23,9 @@ export function mergeAdditionalFields<Body>(
 	panel: FieldNaming,
 	reserved: string[] = [],
 ): { value: Body; fieldNaming: FieldNaming } {
-	if (!item.hasParameter(ADDITIONAL_FIELDS_JSON))
+	if (!item.hasParameter(ADDITIONAL_JSON_PARAMETER))
 		return { value: item.check(schema, value, panel), fieldNaming: panel };
-	const additionalJson = item.setting(ADDITIONAL_FIELDS_JSON, freeForm.default({}), '');
+	const additionalJson = item.setting(ADDITIONAL_JSON_PARAMETER, freeForm.default({}), '');
 	const fieldNaming = { ...panel, additionalJson };
 	const reservedPaths = reserved.map((path) => path.split('.'));
 	const rejected = reservedPaths.find((path) => setsPath(additionalJson, path));

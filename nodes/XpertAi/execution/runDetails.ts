@@ -1,11 +1,11 @@
 import { isUndefined, omitBy, pick } from 'lodash';
 import type { IDataObject, NodeApiError } from 'n8n-workflow';
 
-import { EVERY_UUID } from '../payloads/ids';
+import { EVERY_UUID_PATTERN } from '../payloads/ids';
 import type { ItemError } from './apiError';
 
 /** Replaces each UUID with `…`, because chat visitors must not see thread IDs. */
-export const redactIds = (text: string): string => text.replace(EVERY_UUID, '…');
+export const redactIds = (text: string): string => text.replace(EVERY_UUID_PATTERN, '…');
 
 /** The details of an assistant run that its error keeps. */
 interface RunDetails {

@@ -1,4 +1,4 @@
-import { EVERY_UUID } from '../payloads/ids';
+import { EVERY_UUID_PATTERN } from '../payloads/ids';
 import { isForbidden } from '../transport/failure';
 import { failureMessage } from '../transport/failureText';
 import type { Fact, ProcessingFact } from './facts';
@@ -7,7 +7,7 @@ import { unfindableReason } from './statuses';
 type Stage = 'upload' | 'storing' | 'processing';
 
 /** A failure with this reason affects all documents, so it opens the circuit breaker at once. */
-const AFFECTS_ALL = /^Embedding model not set/;
+const AFFECTS_ALL_PATTERN = /^Embedding model not set/;
 
 /**
  * Minimum number of failed requests in a streak, because one request can contain many documents. If `limit` is lower,
@@ -29,7 +29,7 @@ export class CircuitBreaker {
 
 	/** Why the circuit breaker opened; `undefined` while it is closed. An open circuit breaker never closes again. */
 	reason?: string;
-	/** Number of failures that opened the circuit breaker. Unset if the reason matches `AFFECTS_ALL`. */
+	/** Number of failures that opened the circuit breaker. Unset if the reason matches `AFFECTS_ALL_PATTERN`. */
 	streakLength?: number;
 
 	/** Updates the counts. A failure raises the count of its stage, and a success resets this count. */
@@ -69,7 +69,7 @@ export class CircuitBreaker {
 		{ batch = 0, mayAffectAll = false } = {},
 	): void {
 		if (this.limit === 0 || this.reason !== undefined) return;
-		if (AFFECTS_ALL.test(reason)) {
+		if (AFFECTS_ALL_PATTERN.test(reason)) {
 			this.reason = reason;
 			return;
 		}
@@ -88,7 +88,7 @@ export class CircuitBreaker {
 	/** Returns the streak of a stage. Starts a new streak if the reason is another one. */
 	private continueStreak(stage: Stage, reason: string): Streak {
 		// A reason may contain the ID of the document, so compare reasons without IDs.
-		const sharedReason = reason.replace(EVERY_UUID, '');
+		const sharedReason = reason.replace(EVERY_UUID_PATTERN, '');
 		const current = this.streaks.get(stage);
 		if (current?.sharedReason === sharedReason) return current;
 		const streak = { sharedReason, failureCount: 0, batchNumbers: new Set<number>() };

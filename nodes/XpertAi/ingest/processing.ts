@@ -247,7 +247,7 @@ export class Processing {
 		if (end.state === 'running') this.restarted.delete(id);
 		const isStillPolled = end.state === 'running' && this.waitMs !== undefined;
 		if (isStillPolled) return this.recordProgress(id, status);
-		const processMsg = status ? NOT_BEGUN_MESSAGE : UNKNOWN_DOCUMENT;
+		const processMsg = status ? NOT_BEGUN_MESSAGE : UNKNOWN_DOCUMENT_MESSAGE;
 		this.reportEnd(id, end.state === 'none' ? { ...end, processMsg } : end);
 		this.lastProgressAt = this.routes.clock.now();
 	}
@@ -287,7 +287,7 @@ export class Processing {
 /** Stands for the progress of a document that no poll has shown. */
 const NEVER_POLLED = '';
 
-const UNKNOWN_DOCUMENT = 'the server does not know it in this knowledgebase';
+const UNKNOWN_DOCUMENT_MESSAGE = 'the server does not know it in this knowledgebase';
 const NOT_BEGUN_MESSAGE = 'the server did not begin, though it was asked to twice';
 
 /**

@@ -4,7 +4,7 @@ import type { Token } from './codeTokens';
 const READING_METHODS = ['first', 'last', 'all', 'itemMatching'];
 
 /** Functions that return a value from a language model. A call of such a function counts as a path. */
-const FROM_AI = ['$fromAI', '$fromAi', '$fromai'];
+const FROM_AI_FUNCTIONS = ['$fromAI', '$fromAi', '$fromai'];
 
 /**
  * Finds the end of a path that starts with a name such as `$json`.
@@ -14,7 +14,7 @@ const FROM_AI = ['$fromAI', '$fromAi', '$fromai'];
 export function lastTokenIndexOfPath(tokens: Token[], start: number): number | undefined {
 	const root = tokens[start]?.text ?? '';
 	const isCall = tokens[start + 1]?.text === '(';
-	if (isCall && FROM_AI.includes(root)) return closingIndex(tokens, start + 1);
+	if (isCall && FROM_AI_FUNCTIONS.includes(root)) return closingIndex(tokens, start + 1);
 	if (isCall && root !== '$') return undefined;
 	let end = isCall ? closingIndex(tokens, start + 1) : start;
 	for (;;) {

@@ -11,7 +11,7 @@ export interface Token {
 	pieces?: Array<string | Token[]>;
 }
 
-const BLANK = /(?:\s|\/\/[^\n]*|\/\*[^]*?\*\/)*/y;
+const BLANKS_OR_COMMENTS = /(?:\s|\/\/[^\n]*|\/\*[^]*?\*\/)*/y;
 
 /**
  * The forms of tokens, except template literals and regular expressions (see `nextToken`). A sign of several characters,
@@ -19,7 +19,7 @@ const BLANK = /(?:\s|\/\/[^\n]*|\/\*[^]*?\*\/)*/y;
  * has such a sign outside of brackets. An exception is `**`: its two tokens stay inside an operand, like everything in
  * brackets. The three dots of a spread are one token, because a name after a single dot is a property.
  */
-const TOKEN_FORMS: Array<[Token['type'], RegExp]> = [
+const TOKEN_PATTERNS: Array<[Token['type'], RegExp]> = [
 	['word', /[\p{ID_Start}$_][\p{ID_Continue}$]*/uy],
 	['number', /0x\w+|\.?\d(?:e[+-]|[\w.])*/iy],
 	['string', /"(?:[^"\\\n]|\\[^])*"|'(?:[^'\\\n]|\\[^])*'/y],
@@ -53,7 +53,7 @@ export function tokenize(
 		return form.exec(source)?.[0];
 	};
 	for (;;) {
-		at += (match(BLANK) ?? '').length;
+		at += (match(BLANKS_OR_COMMENTS) ?? '').length;
 		const isEnd = start === undefined ? at === source.length : source[at] === '}';
 		if (isEnd && openBrackets.length === 0) return { tokens, end: at };
 		const token = nextToken(source, at, match, tokens.at(-1));
@@ -97,7 +97,7 @@ function nextToken(
 	// Behind an operand, a slash is a division.
 	const regex = !endsOperand(before) && match(REGEX_LITERAL);
 	if (regex) return tokenUntil('regex', start + regex.length);
-	for (const [type, form] of TOKEN_FORMS) {
+	for (const [type, form] of TOKEN_PATTERNS) {
 		const text = match(form);
 		if (text) return tokenUntil(type, start + text.length);
 	}

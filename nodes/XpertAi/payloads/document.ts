@@ -24,7 +24,7 @@ export const documentChunkSchema = documentPageSchema.extend({ parent: z.unknown
 
 /**
  * A document in a bulk request. The resource mapper in the editor shows the fields in this order, after those in
- * `SHOWN_FIRST`.
+ * `FIELDS_SHOWN_BY_DEFAULT`.
  */
 export const documentSchema = openObject({
 	...commonFieldsShape,

@@ -1,13 +1,13 @@
 import { hash } from 'crypto';
 import { z } from 'zod';
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const UUID_PATTERN = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** Matches every UUID in a text. */
-export const EVERY_UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
+export const EVERY_UUID_PATTERN = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi;
 
 /** Whether a text is a UUID. Xpert AI servers require UUIDs for most IDs. */
-export const isUuid = (text: string) => UUID.test(text);
+export const isUuid = (text: string) => UUID_PATTERN.test(text);
 
 export const UUID_ISSUE = 'must be a UUID such as 123e4567-e89b-42d3-a456-426614174000';
 

@@ -7,11 +7,11 @@ interface Step {
 	isOptional: boolean;
 }
 
-/** Matches an expression in one pair of braces that starts with `$json`. `STEP` checks the text behind `$json`. */
-const BRACES = /^\{\{\s*\$json(?=[.?[])([^{}]+)\}\}$/;
+/** Matches an expression in one pair of braces that starts with `$json`. `STEP_PATTERN` checks the text behind `$json`. */
+const JSON_EXPRESSION_PATTERN = /^\{\{\s*\$json(?=[.?[])([^{}]+)\}\}$/;
 
 /** Matches `.name`, `["a name"]`, `['a name']` or `[0]`, also with `?.`. Does not match texts with a backslash. */
-const STEP =
+const STEP_PATTERN =
 	/(?:(\?)?\.([\p{ID_Start}$_][\p{ID_Continue}$]*)|(\?\.)?\[(?:"([^"\\\p{Cc}\p{Zl}\p{Zp}]*)"|'([^'\\\p{Cc}\p{Zl}\p{Zp}]*)'|(0|[1-9]\d{0,8}))\])/uy;
 
 /**
@@ -21,11 +21,11 @@ const STEP =
  * @returns the steps below `$json`; undefined for any other expression
  */
 export function parseReadExpression(expression: string): Step[] | undefined {
-	const path = BRACES.exec(expression)?.[1]?.trimEnd() ?? '';
+	const path = JSON_EXPRESSION_PATTERN.exec(expression)?.[1]?.trimEnd() ?? '';
 	const steps: Step[] = [];
-	for (let at = 0; at < path.length; at = STEP.lastIndex) {
-		STEP.lastIndex = at;
-		const found = STEP.exec(path);
+	for (let at = 0; at < path.length; at = STEP_PATTERN.lastIndex) {
+		STEP_PATTERN.lastIndex = at;
+		const found = STEP_PATTERN.exec(path);
 		if (!found) return undefined;
 		const [, markOfName, name, markOfBrackets, ...keysInBrackets] = found;
 		const key = name ?? keysInBrackets.find((one) => one !== undefined) ?? '';

@@ -160,7 +160,7 @@ function literalPiece(code: string): Fixed {
 const TIGHTER_THAN_PLUS = ['.', '?.', '*', '/', '%', '!', '~'];
 
 /** Words whose code cannot be split at a `+`, e.g. `function` or `in`. */
-const WORDS_OF_LARGER_CODE = [
+const UNSPLITTABLE_CODE_WORDS = [
 	'in',
 	'instanceof',
 	'function',
@@ -199,7 +199,7 @@ const isSign = ({ type, text }: Token, signs: string[]) => type === 'sign' && si
 
 /** Whether a token outside of brackets can be a part of an operand. */
 function fitsInOperand(token: Token, isBehindOperand: boolean): boolean {
-	if (token.type !== 'sign') return !WORDS_OF_LARGER_CODE.includes(token.text);
+	if (token.type !== 'sign') return !UNSPLITTABLE_CODE_WORDS.includes(token.text);
 	// A `+` or `-` with no operand before it is unary: it belongs to the operand after it.
 	const isUnary = !isBehindOperand && isSign(token, ['+', '-']);
 	return isUnary || isSign(token, [...OPENING_BRACKETS, ...CLOSING_BRACKETS, ...TIGHTER_THAN_PLUS]);

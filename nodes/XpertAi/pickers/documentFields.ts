@@ -5,7 +5,7 @@ import type { FieldType, INodeProperties, ResourceMapperFields } from 'n8n-workf
 import { documentSchema } from '../payloads/document';
 
 /** Fields that the resource mapper shows by default. The user can add the others. */
-const SHOWN_FIRST = ['name', 'storageFileId', 'fileUrl'];
+const FIELDS_SHOWN_BY_DEFAULT = ['name', 'storageFileId', 'fileUrl'];
 
 /** Returns the display name of a document field. */
 export function documentFieldLabel(id: string): string {
@@ -34,7 +34,7 @@ export async function getDocumentFields(): Promise<ResourceMapperFields> {
 		required: false,
 		defaultMatch: false,
 		display: true,
-		removed: !SHOWN_FIRST.includes(id),
+		removed: !FIELDS_SHOWN_BY_DEFAULT.includes(id),
 		type: documentFieldType(schema),
 	}));
 	return { fields: sortBy(fields, 'removed') };

@@ -26,13 +26,13 @@ interface ListRequest {
 }
 
 /** The lists, by name. Each name is also the name of a method in `listSearch`. */
-const LISTS = {
+const LIST_SEARCHES = {
 	searchAssistants,
 	searchThreads: conversationSearchBy('threadId'),
 	searchConversations: conversationSearchBy('id'),
 };
 
-export type ListName = keyof typeof LISTS;
+export type ListName = keyof typeof LIST_SEARCHES;
 
 /**
  * Returns a page of a list for the editor.
@@ -58,7 +58,7 @@ export async function searchList(
 		});
 		return answer.filter(isJsonObject);
 	};
-	return await LISTS[name]({ context, filter, offset: Number(paginationToken), fetchList });
+	return await LIST_SEARCHES[name]({ context, filter, offset: Number(paginationToken), fetchList });
 }
 
 /**

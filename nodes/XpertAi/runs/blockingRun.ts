@@ -13,9 +13,9 @@ const STREAM_BREAKS = new Set(['network', 'timeout', 'cancelled']);
  * How long the node waits for the end of an open stream before it reads the record of the run. All processes wait for
  * the same time: with growing pauses, the process that has waited longest would look least often.
  */
-const LOOK_MS = 15_000;
+const RECORD_READ_INTERVAL_MS = 15_000;
 /** How long the node waits before it reads the record if no stream is open: it has ended or was rejected. */
-const LOOK_WITHOUT_STREAM_MS = 5_000;
+const DELAY_WITHOUT_STREAM_MS = 5_000;
 
 /** Minimum age of a run that the node cancels because of its silence, as a multiple of `cancelSilentMs`. */
 const MIN_AGE_FACTOR = 3;
@@ -52,9 +52,9 @@ export class BlockingRunWatch {
 		while (remainingMs() > 0 && !signal?.aborted) {
 			if (await this.cancelIfSilent()) return;
 			this.openStream ??= this.readStream();
-			await this.pause(LOOK_MS, this.openStream);
+			await this.pause(RECORD_READ_INTERVAL_MS, this.openStream);
 			if (this.takeFirstEndOfStream()) return;
-			if (!this.isStreamOpen()) await this.pause(LOOK_WITHOUT_STREAM_MS);
+			if (!this.isStreamOpen()) await this.pause(DELAY_WITHOUT_STREAM_MS);
 			if (await this.hasEndedByRecord()) return;
 		}
 	}

@@ -44,24 +44,25 @@ export async function resultOfCheckedDecision(
 	if (!rejects && hasAnswer(result)) return result;
 	const read = async () => await readThread(run, run.threadId);
 	const { answer: state, failure } = await repeatUntil(run, read, ({ ok }) => ok);
-	if (failure) return { ...failedResult(UNKNOWN_OUTCOME), failure };
+	if (failure) return { ...failedResult(UNKNOWN_OUTCOME_REASON), failure };
 	const callIds = fieldOfTasks('call.id', decidedTasks).filter(isString);
 	const isResultOfCall = ({ tool_call_id: id }: ThreadMessage) =>
 		isString(id) && callIds.includes(id);
 	const wasCarriedOut = messagesOf(state).some(isResultOfCall);
-	if (rejects) return wasCarriedOut ? REJECTED_TOO_LATE : { ...result, output: '', rejected: true };
+	if (rejects)
+		return wasCarriedOut ? REJECTED_TOO_LATE_RESULT : { ...result, output: '', rejected: true };
 	// Without IDs of calls, nothing can be checked.
-	return wasCarriedOut || callIds.length === 0 ? result : CONFIRMED_TOO_LATE;
+	return wasCarriedOut || callIds.length === 0 ? result : CONFIRMED_TOO_LATE_RESULT;
 }
 
-const UNKNOWN_OUTCOME = 'The server took the decision, but what became of it is not known';
+const UNKNOWN_OUTCOME_REASON = 'The server took the decision, but what became of it is not known';
 
-const REJECTED_TOO_LATE = failedResult(
+const REJECTED_TOO_LATE_RESULT = failedResult(
 	'What was rejected was carried out',
 	'Somebody else has confirmed it before: read the thread to see what was done.',
 );
 
-const CONFIRMED_TOO_LATE = failedResult(
+const CONFIRMED_TOO_LATE_RESULT = failedResult(
 	'What was confirmed was not carried out',
 	'Somebody else has rejected it before.',
 );

@@ -16,7 +16,7 @@ import type { RunClient } from './run';
  * How many times the node looks for an answer on an idle thread before the answer counts as lost. The server may store
  * the answer after the first read.
  */
-const IDLE_READS = 2;
+const MAX_IDLE_READS = 2;
 
 /**
  * Compares a completed result with the thread. Never throws.
@@ -66,6 +66,6 @@ async function readUntilStored(run: RunClient, completed: Completed) {
 	return await repeatUntil(run, read, ({ answer: state }) => {
 		if (!state) return true;
 		idleReads = state.status === 'busy' ? 0 : idleReads + 1;
-		return containsAnswer(state, completed) || idleReads >= IDLE_READS;
+		return containsAnswer(state, completed) || idleReads >= MAX_IDLE_READS;
 	});
 }

@@ -2,7 +2,7 @@ import { isEqual, isString } from 'lodash';
 import { z } from 'zod';
 
 import { transcriptFromThread } from '../threads/runTranscript';
-import { WAIT_PATH } from '../threads/runsApi';
+import { START_AND_WAIT_PATH } from '../threads/runsApi';
 import { START_TRIES } from './attempts';
 import { waitsForPerson } from '../threads/tasks';
 import {
@@ -81,7 +81,7 @@ async function sendAndWait({ stateBefore, ...run }: RunWithStateBefore) {
 	const assistant = isMessage ? {} : { assistant_id: stateBefore?.metadata?.assistant_id };
 	return await call(run, {
 		method: 'POST',
-		path: buildPath(WAIT_PATH, { threadId: run.threadId }),
+		path: buildPath(START_AND_WAIT_PATH, { threadId: run.threadId }),
 		body: JSON.stringify({ ...assistant, ...run.body }),
 		timeoutMs: run.remainingMs(),
 		schema: runAnswerSchema,
@@ -175,7 +175,7 @@ function threadLacksAnswer(run: RunWithStateBefore, state: ThreadState, output: 
 }
 
 /** How many times the node looks for a result on an idle thread. The run may start after the first read. */
-const IDLE_READS = 2;
+const MAX_IDLE_READS = 2;
 
 /**
  * Polls the thread for the result after the server's answer was lost or empty. Gives up if the thread stays idle.
@@ -202,12 +202,12 @@ async function pollForResult(
 		return { isBusy, result: mayShowResult ? await resultOnThread(run, state) : undefined };
 	};
 	const isDone = ({ result }: { result?: RunResult }) =>
-		result !== undefined || idleReads >= IDLE_READS;
+		result !== undefined || idleReads >= MAX_IDLE_READS;
 	await run.wait(FIRST_PAUSE_MS);
 	const { isBusy, result } = await repeatUntil(run, look, isDone);
 	if (result) return result;
 	if (isBusy) return RUNNING_AT_DEADLINE_RESULT;
-	return idleReads >= IDLE_READS ? otherwise : { ...otherwise, status: 'timedOut' };
+	return idleReads >= MAX_IDLE_READS ? otherwise : { ...otherwise, status: 'timedOut' };
 }
 
 /** What a run changes on a thread. */

@@ -184,7 +184,7 @@ export const provesCompletion = (transcript: RunTranscript) =>
 	transcript.end.agentStatus === 'success' || hasAnswer(transcript);
 
 /** Time limit for reading the stream of an ended run. If the server no longer stores the stream, the request never ends. */
-const REPLAY_MS = 5_000;
+const REPLAY_LIMIT_MS = 5_000;
 
 /**
  * Reads the stream of an ended run. Never throws.
@@ -194,7 +194,7 @@ const REPLAY_MS = 5_000;
 export async function readStreamOfEndedRun(run: RunClient): Promise<RunTranscript | undefined> {
 	const transcript = new RunTranscript(run.runId);
 	const abort = new AbortController();
-	run.clock.later(REPLAY_MS, () => abort.abort());
+	run.clock.later(REPLAY_LIMIT_MS, () => abort.abort());
 	await run.send(streamRequest(run, transcript, abort.signal));
 	run.facts.conversationId ??= transcript.conversationId;
 	return transcript.isComplete && transcript.hasBeginning ? transcript : undefined;

@@ -64,7 +64,7 @@ export async function sendStart(
 	const mayHaveStarted = mayBeDone || failure.kind === 'cancelled';
 	if (mayHaveStarted) return await searchLostRun(run, plan, failure, lock);
 	const explained = await explainFailedStart(run, failure);
-	return waitingRun ? { advice: DECIDE_AGAIN, ...explained } : explained;
+	return waitingRun ? { advice: DECIDE_AGAIN_ADVICE, ...explained } : explained;
 }
 
 /**
@@ -101,10 +101,10 @@ function resultOfLostStart(run: Run, { waitingRun }: Plan, failure: Failure): Un
 	const status = run.remainingMs() <= 0 ? 'timedOut' : 'failed';
 	if (!waitingRun) return { ...arrivalUnknownResult(run.intent.kind, failure), status };
 	const reason = `The decision did not reach the assistant. ${failureMessage(failure)}`;
-	return { status, reason, advice: DECIDE_AGAIN, failure };
+	return { status, reason, advice: DECIDE_AGAIN_ADVICE, failure };
 }
 
-const DECIDE_AGAIN = 'Decide again: what waits still waits.';
+const DECIDE_AGAIN_ADVICE = 'Decide again: what waits still waits.';
 
 /** Time limit of the search for a run after a lost answer. The thread shows the message mark after about a second. */
 const LOST_START_SEARCH_MS = 6_000;

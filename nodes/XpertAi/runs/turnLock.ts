@@ -62,7 +62,7 @@ const [FIRST_LOOK_MS, LONGEST_LOOK_MS] = [60, 1_000];
 const MAX_DUPLICATES = 5;
 
 /** First pause before the node looks at a record whose deletion failed. */
-const DELETE_PAUSE_MS = 250;
+const FAILED_DELETE_PAUSE_MS = 250;
 
 /** Statuses with which a server without locks rejects the creation of a record. */
 const CREATION_REJECTED_STATUSES = [400, 404, 405, 422];
@@ -301,7 +301,7 @@ async function waitAndCheckUnchanged(
 ): Promise<boolean> {
 	const { clock, signal } = client;
 	let { retryAfterMs = 0 } = failedDeletion;
-	for (let pause = DELETE_PAUSE_MS; ; pause *= 2) {
+	for (let pause = FAILED_DELETE_PAUSE_MS; ; pause *= 2) {
 		await clock.sleep(Math.min(Math.max(pause, retryAfterMs), leftMs()), signal);
 		if (signal?.aborted || leftMs() <= 0) return false;
 		const { answer, failure } = await readLockRecord(clientWithoutDeadline(client), id);

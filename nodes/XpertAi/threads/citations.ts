@@ -6,17 +6,17 @@ export type CitationStyle = 'numbers' | 'asWritten' | 'none';
 /* The lengths in these patterns are limited, so that matching takes linear time. */
 
 /** One character of a label, which can be escaped with a backslash. */
-const CHARACTER = String.raw`(?:\\.|[^[\]\\\n])`;
+const LABEL_CHARACTER_PATTERN = String.raw`(?:\\.|[^[\]\\\n])`;
 
 /** The label of a link. Can contain pairs of brackets. */
-const LABEL = String.raw`(?:${CHARACTER}|\[${CHARACTER}{0,30}\]){0,150}`;
+const LABEL_PATTERN = String.raw`(?:${LABEL_CHARACTER_PATTERN}|\[${LABEL_CHARACTER_PATTERN}{0,30}\]){0,150}`;
 
 /** The rest of a URL, after `xpert://`. */
-const URL_REST = String.raw`[^\s()<>[\]]{0,1000}`;
+const URL_REST_PATTERN = String.raw`[^\s()<>[\]]{0,1000}`;
 
 /** Matches a link to a passage, e.g. `[⟦1⟧](xpert://…)`, or a bare `xpert://` URL. Includes a preceding space. */
-const LINK = new RegExp(
-	String.raw`( ?)(?:\[(${LABEL})\]\(<?(xpert://${URL_REST})>?(?: "[^"\n]{0,200}")?\)|(xpert://[\w/?&=%-]{0,1000}))`,
+const LINK_PATTERN = new RegExp(
+	String.raw`( ?)(?:\[(${LABEL_PATTERN})\]\(<?(xpert://${URL_REST_PATTERN})>?(?: "[^"\n]{0,200}")?\)|(xpert://[\w/?&=%-]{0,1000}))`,
 	'g',
 );
 
@@ -25,15 +25,15 @@ const cutOffUrlPattern = (after: string) =>
 	[...'xpert://'].reduceRight((inner, sign) => `(?:${sign}${inner})?`, after);
 
 /** Matches a link that is cut off at the end of a text. */
-const CUT_OFF_LINK = new RegExp(
-	String.raw` ?(?:\[${LABEL}(?:\\|\[${CHARACTER}{0,30}\\?|\](?:\(<?${cutOffUrlPattern(`${URL_REST}>?(?: (?:"[^"\\n]{0,200}"?)?)?`)})?)?|${cutOffUrlPattern(URL_REST)})$`,
+const CUT_OFF_LINK_PATTERN = new RegExp(
+	String.raw` ?(?:\[${LABEL_PATTERN}(?:\\|\[${LABEL_CHARACTER_PATTERN}{0,30}\\?|\](?:\(<?${cutOffUrlPattern(`${URL_REST_PATTERN}>?(?: (?:"[^"\\n]{0,200}"?)?)?`)})?)?|${cutOffUrlPattern(URL_REST_PATTERN)})$`,
 );
 
 /** Maximum length of a cut-off link that `push` recognizes. */
 const MAX_CUT_OFF_LENGTH = 6_500;
 
 /** Matches a label without a document name: an empty label, or a number such as `⟦1⟧`. */
-const LABEL_WITHOUT_NAME = /^⟦?\d*⟧?$/;
+const UNNAMED_LABEL_PATTERN = /^⟦?\d*⟧?$/;
 
 /** Numbers the passages that links point to, in the order of their first link. */
 interface PassageNumbers {
@@ -61,16 +61,19 @@ export class CitationRewriter {
 	 * style is `asWritten`, a link that does not point to a passage becomes its label, or is removed if it is a bare URL.
 	 */
 	rewrite(text: string) {
-		return text.replace(LINK, (link, space: string, label = '', linked?: string, bare?: string) => {
-			const number = this.sources.assignNumber(linked ?? bare ?? '');
-			if (number !== undefined) this.cited.add(number);
-			if (this.style === 'asWritten') return link;
-			const keptLabel = number !== undefined && LABEL_WITHOUT_NAME.test(label) ? '' : label;
-			const mark = number !== undefined && this.style === 'numbers' ? `[${number}]` : '';
-			const shown = compact([keptLabel, mark]).join(' ');
-			// If nothing is shown, the preceding space goes, too.
-			return shown && space + shown;
-		});
+		return text.replace(
+			LINK_PATTERN,
+			(link, space: string, label = '', linked?: string, bare?: string) => {
+				const number = this.sources.assignNumber(linked ?? bare ?? '');
+				if (number !== undefined) this.cited.add(number);
+				if (this.style === 'asWritten') return link;
+				const keptLabel = number !== undefined && UNNAMED_LABEL_PATTERN.test(label) ? '' : label;
+				const mark = number !== undefined && this.style === 'numbers' ? `[${number}]` : '';
+				const shown = compact([keptLabel, mark]).join(' ');
+				// If nothing is shown, the preceding space goes, too.
+				return shown && space + shown;
+			},
+		);
 	}
 
 	/**
@@ -80,7 +83,7 @@ export class CitationRewriter {
 	 */
 	push(piece: string) {
 		this.buffer += piece;
-		const open = CUT_OFF_LINK.exec(this.buffer.slice(-MAX_CUT_OFF_LENGTH))?.[0].length ?? 0;
+		const open = CUT_OFF_LINK_PATTERN.exec(this.buffer.slice(-MAX_CUT_OFF_LENGTH))?.[0].length ?? 0;
 		return this.take(this.buffer.length - open);
 	}
 

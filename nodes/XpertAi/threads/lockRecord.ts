@@ -88,11 +88,11 @@ export const { of: lockSupportOf } = cachedByAccount(
 );
 
 /** The time until the node tries locks again. A proxy may have rejected the requests during an outage. */
-const LOCK_RETRY_DELAY_MS = 3_600_000;
+const LOCK_SUPPORT_RECHECK_MS = 3_600_000;
 
-/** Whether the server may support locks: true unless `markLocksUnsupported` was called within `LOCK_RETRY_DELAY_MS`. */
+/** Whether the server may support locks: true unless `markLocksUnsupported` was called within `LOCK_SUPPORT_RECHECK_MS`. */
 export const maySupportLocks = ({ missingSince = -Infinity }: LockSupport, clock: Clock) =>
-	clock.now() - missingSince >= LOCK_RETRY_DELAY_MS;
+	clock.now() - missingSince >= LOCK_SUPPORT_RECHECK_MS;
 
 /** Stores that the server supports no locks. */
 export function markLocksUnsupported(support: LockSupport, clock: Clock) {

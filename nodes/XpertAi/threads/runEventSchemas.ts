@@ -54,8 +54,8 @@ export type EventData = z.infer<typeof eventDataSchema>;
 export const eventSchema = z.object({ type: z.string(), event: lenientText, data: z.unknown() });
 
 /** Matches the names of events of the type `event` in `test/recordings`. `RunTranscript.applyEvent` reads some of them. */
-const KNOWN_EVENTS =
+const KNOWN_EVENT_PATTERN =
 	/^on_(conversation_(start|end)|message_(start|end)|agent_(start|end)|chat_event|interrupt)$/;
 
 export const isKnownEvent = ({ type, event = '' }: z.infer<typeof eventSchema>) =>
-	['message', 'complete'].includes(type) || (type === 'event' && KNOWN_EVENTS.test(event));
+	['message', 'complete'].includes(type) || (type === 'event' && KNOWN_EVENT_PATTERN.test(event));

@@ -11,7 +11,7 @@ import type { Failure } from '../transport/failure';
 import type { ApiRequest } from '../transport/request';
 
 /** The route that starts a run and waits for the end (E4). On some servers, this is the only route for runs. */
-export const WAIT_PATH = '/threads/{threadId}/runs/wait';
+export const START_AND_WAIT_PATH = '/threads/{threadId}/runs/wait';
 
 const RUNS_PATH = '/threads/{threadId}/runs';
 

@@ -20,7 +20,7 @@ export interface RetryLimits {
 /** Retry limits of a client without an `outageBudget`. n8n's setting "Retry On Fail" covers longer outages. */
 export const DEFAULT_RETRY_LIMITS: RetryLimits = { maxTries: 3, maxElapsedMs: 30_000 };
 
-const TIMEOUT_MS = 30_000;
+const DEFAULT_TIMEOUT_MS = 30_000;
 
 const BASE_DELAY_MS = 500;
 
@@ -73,7 +73,7 @@ export async function call<Answer>(
 		body,
 		repeatable,
 		maxTries,
-		timeoutMs = TIMEOUT_MS,
+		timeoutMs = DEFAULT_TIMEOUT_MS,
 		shouldStopRetrying,
 		...request
 	}: Call<Answer>,

@@ -6,7 +6,7 @@ import type { Redact } from './redact';
  * Keys whose values are error texts of a server. `cleanAnswer` also treats the names of `tasks` and the outputs of
  * failed tools as error texts.
  */
-const ERROR_TEXT_KEYS = /^(?:error|processMsg|embeddingRebuildError)$/;
+const ERROR_TEXT_KEY_PATTERN = /^(?:error|processMsg|embeddingRebuildError)$/;
 
 /**
  * The prefix of texts that the node stores in the `processMsg` of documents. These texts are not redacted, because the
@@ -15,7 +15,7 @@ const ERROR_TEXT_KEYS = /^(?:error|processMsg|embeddingRebuildError)$/;
 export const MEMORY_NOTE_PREFIX = 'n8n-memory-';
 
 /** Keys whose values belong to the user: `args` of a tool call, `metadata` of a document, and `value` of the store. */
-const USER_KEYS = /^(?:args|metadata|value)$/;
+const USER_DATA_KEY_PATTERN = /^(?:args|metadata|value)$/;
 
 /** Where a field of an answer is. Decides how its value is cleaned. */
 interface FieldPlace {
@@ -24,7 +24,7 @@ interface FieldPlace {
 	/** Whether the field or an outer field has a key of error texts. `isErrorText` makes exceptions. */
 	hasErrorKey: boolean;
 	isMetadata: boolean;
-	/** Whether the field or an outer field is one of `USER_KEYS`. */
+	/** Whether the field or an outer field is one of `USER_DATA_KEY_PATTERN`. */
 	isUserData: boolean;
 	isOfTool: boolean;
 }
@@ -39,8 +39,8 @@ const ROOT_PLACE: FieldPlace = {
 
 /**
  * Cleans an answer in place. Deletes `credentials`, which can contain API keys of model providers. Keeps a field of this
- * name in the user's own data (see `USER_KEYS`), unless it is directly in `modelProvider`. Redacts error texts
- * (see `ERROR_TEXT_KEYS`), and the token in the inputs and outputs of tools. Other texts stay unchanged. Uses no
+ * name in the user's own data (see `USER_DATA_KEY_PATTERN`), unless it is directly in `modelProvider`. Redacts error texts
+ * (see `ERROR_TEXT_KEY_PATTERN`), and the token in the inputs and outputs of tools. Other texts stay unchanged. Uses no
  * recursion, because answers can be nested deeply.
  */
 export function cleanAnswer(answer: unknown, redact: Redact): void {
@@ -69,10 +69,10 @@ function placeOf(key: string, record: Record<string, unknown>, outer: FieldPlace
 	const isTaskName = outer.key === 'tasks' && key === 'name';
 	return {
 		key: Array.isArray(record) ? outer.key : key,
-		hasErrorKey: outer.hasErrorKey || isTaskName || ERROR_TEXT_KEYS.test(key),
+		hasErrorKey: outer.hasErrorKey || isTaskName || ERROR_TEXT_KEY_PATTERN.test(key),
 		// The metadata of a document belongs to the user. A key `error` in metadata is not an error text.
 		isMetadata: outer.isMetadata || (key === 'metadata' && !outer.hasErrorKey),
-		isUserData: outer.isUserData || USER_KEYS.test(key),
+		isUserData: outer.isUserData || USER_DATA_KEY_PATTERN.test(key),
 		isOfTool: outer.isOfTool || isToolKey(key, record),
 	};
 }

@@ -36,13 +36,13 @@ export async function readCredential(
 export type RequestTarget = { root: string; allowedDomains?: string } | { issue: string };
 
 /** Matches `Authorization: Bearer` or `Bearer` before a token that a user copied from a header. */
-const BEFORE_TOKEN = /^(?:Authorization:\s*)?Bearer\s+/i;
+const BEARER_PREFIX_PATTERN = /^(?:Authorization:\s*)?Bearer\s+/i;
 
 /** Returns the token without surrounding blanks and without a copied `Bearer` prefix. */
 export const tokenOf = ({ accessToken }: CredentialFields) =>
 	String(accessToken ?? '')
 		.trim()
-		.replace(BEFORE_TOKEN, '');
+		.replace(BEARER_PREFIX_PATTERN, '');
 
 /** Checks a credential. Returns the server address, or the reason (`issue`) to send no request. */
 export function readRequestTarget(credential: CredentialFields): RequestTarget {
@@ -95,7 +95,7 @@ export const BASE_URL_PATTERN =
  * Matches the start of a secure Base URL: https with any host, or http with a loopback host. The expressions of
  * `XpertAiApi.credentials.ts` also contain this pattern.
  */
-export const SECURE_START =
+export const SECURE_START_PATTERN =
 	/^(?:https:\/\/|http:\/\/(?:(?:[\w-]+\.)*localhost|127(?:\.\d+){1,3}|\[[0:]*1\])(?:[:/?#]|$))/i;
 
 const ISSUES = {
@@ -127,7 +127,7 @@ export function checkBaseUrl(baseUrl: string, allowInsecureHttp: boolean): Reque
 	if (text === '') return { issue: ISSUES.empty };
 	if (/^https?:\/\/[^/\\?#]*@/i.test(text)) return { issue: ISSUES.userName };
 	if (!url) return { issue: ISSUES.noAddress };
-	if (!allowInsecureHttp && !SECURE_START.test(text)) return { issue: ISSUES.insecure };
+	if (!allowInsecureHttp && !SECURE_START_PATTERN.test(text)) return { issue: ISSUES.insecure };
 	return { root: url.origin + url.pathname.replace(/\/$/, '') };
 }
 

@@ -25,7 +25,7 @@ export interface EventStreamOptions {
 /** The longest event that is read, in characters. The result of a tool is one event. */
 const MAX_EVENT_LENGTH = 10 * 1024 * 1024;
 
-const EVENT_TOO_LONG = 'an event of its stream is larger than 10 MB';
+const EVENT_TOO_LONG_ISSUE = 'an event of its stream is larger than 10 MB';
 
 /**
  * Assembles events from the pieces of a stream. A piece can end within an event, a line or a character. Searches each
@@ -60,7 +60,7 @@ export class EventReader {
 			else this.readField(line);
 			if (this.length > MAX_EVENT_LENGTH) break;
 		}
-		if (this.length + this.line.length > MAX_EVENT_LENGTH) this.issue = EVENT_TOO_LONG;
+		if (this.length + this.line.length > MAX_EVENT_LENGTH) this.issue = EVENT_TOO_LONG_ISSUE;
 		return events;
 	}
 

@@ -56,7 +56,7 @@ export interface Failure {
 }
 
 /** HTTP statuses of temporary failures. Not 500, which Xpert AI servers send for invalid requests. */
-const TRANSIENT_STATUS = [408, 425, 429, 502, 503, 504, 520, 521, 522, 523, 524, 529, 530];
+const TRANSIENT_STATUSES = [408, 425, 429, 502, 503, 504, 520, 521, 522, 523, 524, 529, 530];
 
 /** Whether the failure is temporary, so a retry can succeed. */
 export function isTransient(failure: Failure): boolean {
@@ -69,7 +69,7 @@ export function isTransient(failure: Failure): boolean {
 	if (kind === 'unreadable' || isNotFoundFromOtherServer(failure)) return true;
 	// The server is rebuilding the index of the knowledgebase. This ends after some time.
 	if (isRebuildingIndex(failure)) return true;
-	return kind === 'status' && TRANSIENT_STATUS.includes(status);
+	return kind === 'status' && TRANSIENT_STATUSES.includes(status);
 }
 
 /** Whether the server is out of order: the failure is temporary, or has any status from 500. */
@@ -109,11 +109,11 @@ export const isNeverSent = ({ kind, code = '' }: Failure) =>
  * Matches the server's reason for rejecting requests during an index rebuild of a knowledgebase. The server processes
  * no part of these requests. Recorded in `test/recordings/knowledge.json`.
  */
-const REBUILD_REASON = /^embedding rebuild is running/i;
+const REBUILD_REASON_PATTERN = /^embedding rebuild is running/i;
 
-/** Whether the server rejected the request because of an index rebuild (see `REBUILD_REASON`). */
+/** Whether the server rejected the request because of an index rebuild (see `REBUILD_REASON_PATTERN`). */
 export const isRebuildingIndex = ({ kind, status, reason = '' }: Failure) =>
-	kind === 'status' && status === 400 && REBUILD_REASON.test(reason);
+	kind === 'status' && status === 400 && REBUILD_REASON_PATTERN.test(reason);
 
 /**
  * Whether the server may have processed the request, or may still process it. Always false for the kind `cancelled`, so

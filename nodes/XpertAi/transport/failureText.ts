@@ -34,7 +34,7 @@ const OUTAGE_ADVICE = 'The server could not finish the request. Run it again lat
 const SUCCESS_STATUS_ADVICE =
 	'It may have done part of the work. Look up the request ID in the log of the server.';
 
-const RECORD_ADVICE =
+const MISSING_RECORD_ADVICE =
 	'The server does not have this, or the key may not see it. Check the IDs and names you have given.';
 
 const CUT_OFF_ADVICE =
@@ -107,7 +107,7 @@ export function failureDescription(failure: Failure, advice = generalAdvice(fail
 /** Returns the advice for the kind and status of a failure, or an empty text. */
 function generalAdvice(failure: Failure): string {
 	const { kind, status = 0, code = '', missing } = failure;
-	if (missing === 'record') return RECORD_ADVICE;
+	if (missing === 'record') return MISSING_RECORD_ADVICE;
 	if (speaksPlainHttp(failure)) return PLAIN_HTTP_ADVICE;
 	if (kind === 'network' && CERTIFICATE_REASONS.has(code)) return CERTIFICATE_ADVICE;
 	if (isConnectionClosed(failure)) return CUT_OFF_ADVICE;

@@ -1,4 +1,4 @@
-import { escapeRegExp, uniq, compact } from 'lodash';
+import { compact, escapeRegExp, uniq } from 'lodash';
 
 /** Redacts secrets in the words of a server: the token of the credential, and other tokens after `Bearer`. */
 export interface Redact {
@@ -54,19 +54,19 @@ function spellings(token: string): string[] {
  * Matches the backslashes that JSON writes before a quote, a backslash or a slash. Also matches those in a text that was
  * encoded up to three times.
  */
-const ESCAPE = /\\{1,4}(?=["\\/])/g;
+const ESCAPE_PATTERN = /\\{1,4}(?=["\\/])/g;
 
 /** Matches one character that was encoded up to three times for JSON, a URL or HTML. */
-const ENCODED_CHARACTER =
+const ENCODED_CHARACTER_PATTERN =
 	/(?:\\{1,4}(?:u00|x)|%(?:25){0,2})([\da-f]{2})|&(?:amp;){0,2}(?:#x0{0,4}([\da-f]{2})|#0{0,4}(\d{2,3})|(amp|lt|gt|quot|apos));/gi;
 
 const ENTITIES: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
 function decode(text: string): string {
 	return text
-		.replace(ESCAPE, '')
+		.replace(ESCAPE_PATTERN, '')
 		.replace(
-			ENCODED_CHARACTER,
+			ENCODED_CHARACTER_PATTERN,
 			(_, hex?: string, htmlHex?: string, code?: string, entity?: string) =>
 				ENTITIES[entity?.toLowerCase() ?? ''] ??
 				String.fromCharCode(code ? Number(code) : parseInt(hex ?? htmlHex ?? '', 16)),

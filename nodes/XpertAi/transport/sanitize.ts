@@ -1,7 +1,7 @@
 import { truncate } from 'lodash';
 
 /** The maximum number of characters that are read from a text. Error pages can have any size. */
-const READ_LENGTH = 16 * 1024;
+const MAX_READ_LENGTH = 16 * 1024;
 
 const MAX_LENGTH = 500;
 
@@ -14,7 +14,7 @@ const MAX_LENGTH = 500;
 export function sanitize(text: string): string | undefined {
 	// Removes tags. Makes incomplete tags harmless with a space after `<`.
 	const plain = text
-		.slice(0, READ_LENGTH)
+		.slice(0, MAX_READ_LENGTH)
 		.replace(/<[a-z/!?][^<>]*>/gi, ' ')
 		.replace(/<(?=[a-z/!?])/gi, '< ');
 	const line = plain.replace(/\s+/g, ' ').trim();
@@ -23,4 +23,4 @@ export function sanitize(text: string): string | undefined {
 
 /** Returns the title of an HTML page, if any. */
 export const titleOf = (page: string): string | undefined =>
-	/<title[^<>]*>([^<]*)<\/title>/i.exec(page.slice(0, READ_LENGTH))?.[1]?.trim();
+	/<title[^<>]*>([^<]*)<\/title>/i.exec(page.slice(0, MAX_READ_LENGTH))?.[1]?.trim();

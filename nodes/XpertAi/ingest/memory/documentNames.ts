@@ -6,10 +6,10 @@ import { packId } from './fingerprints';
 import {
 	isReadable,
 	type MemoryNote,
+	NOTE_LIMITS,
 	type NotesOnServer,
 	type NoteToWrite,
 	orFailure,
-	SIZES,
 } from './notes';
 
 /** The displayed name of a document, and the key from which its ID is derived. Both are optional. */
@@ -60,7 +60,7 @@ export class DocumentNames {
 		const text = `[${[...last.map((one) => JSON.stringify(one)), this.added].join(',')}]`;
 		this.added = '';
 		const body = await pipeThrough(Buffer.from(text), new CompressionStream('deflate-raw'));
-		this.summary = { ...this.summary, notes: at + 1, hasRoom: text.length < SIZES.names / 2 };
+		this.summary = { ...this.summary, notes: at + 1, hasRoom: text.length < NOTE_LIMITS.names / 2 };
 		return [{ nameAndTitle: nameOfNamesNote(at), header: {}, body }];
 	}
 
@@ -119,7 +119,7 @@ export class DocumentNames {
 	private async readUncounted(): Promise<NamedDocument[][]> {
 		const all: NamedDocument[][] = [];
 		for (;;) {
-			const block = await this.read(range(all.length, all.length + SIZES.answer));
+			const block = await this.read(range(all.length, all.length + NOTE_LIMITS.answer));
 			if (block.every((names) => names.length === 0)) return all;
 			all.push(...block);
 		}
@@ -138,7 +138,7 @@ export class DocumentNames {
 
 	/** Reads name notes by number. A missing or unreadable note gives an empty array. */
 	private async read(at: number[]): Promise<NamedDocument[][]> {
-		const notes = await this.notes.read(at.map(nameOfNamesNote), SIZES.answer);
+		const notes = await this.notes.read(at.map(nameOfNamesNote), NOTE_LIMITS.answer);
 		const documents = notes.map(async (note) => {
 			if (!isReadable(note)) return [];
 			const text = await pipeThrough(note.body, new DecompressionStream('deflate-raw'));

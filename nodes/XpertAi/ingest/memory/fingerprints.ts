@@ -8,9 +8,9 @@ export const FINGERPRINT_BYTES = 7;
  * A mark is the first character of a comparison hash. The mark shows what was hashed: the content or the version of a
  * document. In a fingerprint, a capital mark means that the document is processed, or needs no processing.
  */
-export const MARKS = { content: 'c', version: 'v' };
+export const HASH_KIND_MARKS = { content: 'c', version: 'v' };
 /** The fingerprint of a document whose content is unknown. The next run sends this document. */
-export const UNKNOWN = '?';
+export const UNKNOWN_CONTENT = '?';
 
 export type FingerprintEntry = [packedId: string, fingerprint: string];
 
@@ -22,7 +22,7 @@ export const pack = (all: Iterable<FingerprintEntry>) =>
 export function* unpack(body: Buffer): Generator<FingerprintEntry> {
 	for (let at = 0; at < body.length; ) {
 		const packedId = body.toString('latin1', at, (at += ID_BYTES));
-		const isKnown = body.toString('latin1', at, at + 1) !== UNKNOWN;
+		const isKnown = body.toString('latin1', at, at + 1) !== UNKNOWN_CONTENT;
 		const length = isKnown ? FINGERPRINT_BYTES : 1;
 		yield [packedId, body.toString('latin1', at, (at += length))];
 	}
@@ -64,14 +64,14 @@ export class Fingerprints {
 		return lowerFirst(this.fingerprintOf(id)) === entryWhenStored(id, comparisonHash)[1];
 	}
 
-	/** Whether the fingerprint of a document begins with this mark (see `MARKS`). */
+	/** Whether the fingerprint of a document begins with this mark (see `HASH_KIND_MARKS`). */
 	hasMark(id: string, mark: string): boolean {
 		return lowerFirst(this.fingerprintOf(id)).startsWith(mark);
 	}
 
 	/** Whether the stored content of a document is known. */
 	isContentKnown(id: string): boolean {
-		return this.fingerprintOf(id) !== UNKNOWN;
+		return this.fingerprintOf(id) !== UNKNOWN_CONTENT;
 	}
 
 	/** Whether the stored content of a document is known, and the document is processed or needs no processing. */
@@ -87,7 +87,7 @@ export class Fingerprints {
 
 	/** Records that a document may be on the server, with unknown content. */
 	markUnknown(id: string): void {
-		this.set([packId(id), UNKNOWN]);
+		this.set([packId(id), UNKNOWN_CONTENT]);
 	}
 
 	/** Marks the content of a document as unknown, if the document has an entry. */
@@ -130,7 +130,7 @@ export class Fingerprints {
 
 	private fingerprintOf(id: string): string {
 		const { entries, at } = this.find(packId(id));
-		return at < 0 ? UNKNOWN : fingerprintAt(entries, at);
+		return at < 0 ? UNKNOWN_CONTENT : fingerprintAt(entries, at);
 	}
 
 	/** Finds the entry of an ID. `at` is the position of the entry in the string `entries`, or -1. */
@@ -151,11 +151,13 @@ export class Fingerprints {
 	}
 }
 
-/** Whether the mark of a known fingerprint is a capital letter (see `MARKS`). Capital letters come before `a`. */
+/** Whether the mark of a known fingerprint is a capital letter (see `HASH_KIND_MARKS`). Capital letters come before `a`. */
 const hasCapitalMark = (fingerprint: string) => fingerprint < 'a';
 
 const fingerprintAt = (text: string, at: number) =>
-	text.startsWith(UNKNOWN, at + ID_BYTES) ? UNKNOWN : text.slice(at + ID_BYTES, at + ENTRY_LENGTH);
+	text.startsWith(UNKNOWN_CONTENT, at + ID_BYTES)
+		? UNKNOWN_CONTENT
+		: text.slice(at + ID_BYTES, at + ENTRY_LENGTH);
 
 /** Returns the entry of a stored document that is not yet processed. */
 export function entryWhenStored(id: string, comparisonHash: string): FingerprintEntry {

@@ -27,8 +27,8 @@
  * from these keys. If some IDs cannot be derived, the root note records a loss until the user acknowledges the loss.
  */
 
-export { Fingerprints, MARKS } from './fingerprints';
+export { Fingerprints, HASH_KIND_MARKS } from './fingerprints';
 export type { DocumentNameAndKey } from './documentNames';
 export type { MemoryPlace } from './notes';
-export { JOURNAL_BYTES, type BatchJournalRows } from './journal';
+export { RESERVED_JOURNAL_BYTES, type BatchJournalRows } from './journal';
 export { type MemoryFailures, SourceMemory } from './sourceMemory';

@@ -1,13 +1,19 @@
 import { chunk, range, sortBy } from 'lodash';
 
-import { FINGERPRINT_BYTES, type FingerprintEntry, packId, UNKNOWN, unpack } from './fingerprints';
+import {
+	FINGERPRINT_BYTES,
+	type FingerprintEntry,
+	packId,
+	UNKNOWN_CONTENT,
+	unpack,
+} from './fingerprints';
 import {
 	isReadable,
+	NOTE_LIMITS,
 	type NoteNameAndTitle,
 	type NotesOnServer,
 	type NoteToWrite,
 	type ReadNote,
-	SIZES,
 } from './notes';
 
 /**
@@ -35,7 +41,7 @@ function pageNames(run: number, at: number): [documents: NoteNameAndTitle, end: 
 export const FIRST_PAGE_NOTE_NAMES = range(SLOT_COUNT).flatMap((slot) => pageNames(slot, 0));
 
 /** Bytes to reserve for journal rows in the request of a batch. */
-export const JOURNAL_BYTES = { perBatch: 8 * 1024, perDocument: 60 };
+export const RESERVED_JOURNAL_BYTES = { perBatch: 8 * 1024, perDocument: 60 };
 
 /** The journal rows of a batch, and what to call when its request has ended (see `Journal.makeBatchRows`). */
 export type BatchJournalRows = Awaited<ReturnType<Journal['makeBatchRows']>>;
@@ -63,7 +69,7 @@ export class Journal {
 	private readonly failedPages = new Map<number, string[]>();
 	/**
 	 * Content that late requests may still store. Maps packed document IDs to the fingerprint of this content, or to
-	 * `UNKNOWN` if two late requests contain different versions of the document.
+	 * `UNKNOWN_CONTENT` if two late requests contain different versions of the document.
 	 */
 	private readonly lateFingerprints = new Map<string, string>();
 
@@ -126,7 +132,7 @@ export class Journal {
 	private recordLateRequest(entries: FingerprintEntry[]): void {
 		for (const entry of entries) {
 			const [packedId, fingerprint] = entry;
-			this.lateFingerprints.set(packedId, this.isCertain(entry) ? fingerprint : UNKNOWN);
+			this.lateFingerprints.set(packedId, this.isCertain(entry) ? fingerprint : UNKNOWN_CONTENT);
 		}
 	}
 
@@ -168,7 +174,7 @@ export class Journal {
 	page(at: number, packedIds: string[] = []): [documents: NoteToWrite, end: NoteToWrite] {
 		const header = { run: this.run, open: [...this.inFlight, ...this.failedPages.keys()] };
 		const [documents, end] = pageNames(this.run, at);
-		const entries = packedIds.map((packedId): FingerprintEntry => [packedId, UNKNOWN]);
+		const entries = packedIds.map((packedId): FingerprintEntry => [packedId, UNKNOWN_CONTENT]);
 		return [
 			{ nameAndTitle: documents, header, entries },
 			{ nameAndTitle: end, header },
@@ -198,7 +204,7 @@ async function readPages(notes: NotesOnServer, run: number, after: number): Prom
 	const pages: ReadNote[][] = [];
 	let block: ReadNote[][] = [];
 	do {
-		const numbers = range(pages.length, pages.length + SIZES.pages);
+		const numbers = range(pages.length, pages.length + NOTE_LIMITS.pages);
 		const read = await notes.read(numbers.flatMap((at) => pageNames(run, at)));
 		// The server stores both notes of a page first, and then the documents of the batch. So if one note is still
 		// from a merged run, the server stored no document of the batch, and the page is ignored.
@@ -226,14 +232,14 @@ function isDamagedPage([documents, end]: ReadNote[], at: number, pages: ReadNote
 	return end !== undefined || laterNotes.some(({ open }) => !open?.includes(at));
 }
 
-/** Yields one entry for each document of these pages. A missing fingerprint becomes `UNKNOWN`. */
+/** Yields one entry for each document of these pages. A missing fingerprint becomes `UNKNOWN_CONTENT`. */
 function* entriesIn(pages: ReadNote[][]): Generator<FingerprintEntry> {
 	for (const [documents, end] of pages) {
 		const ids = isReadable(documents) ? [...unpack(documents.body)] : [];
 		const fingerprints = isReadable(end) ? end.body.toString('latin1') : '';
 		for (const [at, [packedId]] of ids.entries()) {
 			const start = at * FINGERPRINT_BYTES;
-			yield [packedId, fingerprints.slice(start, start + FINGERPRINT_BYTES) || UNKNOWN];
+			yield [packedId, fingerprints.slice(start, start + FINGERPRINT_BYTES) || UNKNOWN_CONTENT];
 		}
 	}
 }

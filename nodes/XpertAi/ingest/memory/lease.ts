@@ -222,7 +222,7 @@ export class Lease {
 		if (this.isOverdue) {
 			const { turn, lease } = await this.readNotes();
 			const isTakenOver = !this.isOwn(turn) && !this.isOwn(lease);
-			if (isTakenOver) return void this.yieldTo(lease, TAKEN_OVER);
+			if (isTakenOver) return void this.yieldTo(lease, TAKEN_OVER_TEXT);
 		}
 		await this.write();
 	}
@@ -281,7 +281,7 @@ export class Lease {
 	}
 }
 
-const TAKEN_OVER = 'has taken over, as this one had not renewed its lease for a minute';
+const TAKEN_OVER_TEXT = 'has taken over, as this one had not renewed its lease for a minute';
 
 /** Returns the run that wrote a lease. Missing values become `unknown`. */
 function holderIn(note: ReadNote): Holder {

@@ -1,14 +1,14 @@
 import { compact } from 'lodash';
 
-import { UNKNOWN } from './fingerprints';
+import { UNKNOWN_CONTENT } from './fingerprints';
 import { FIRST_PAGE_NOTE_NAMES, isFromLaterRun, type Journal } from './journal';
 import type { Lease } from './lease';
 import type { DocumentNames } from './documentNames';
 import { isReadable, type NotesOnServer, type ReadNote } from './notes';
-import { type Pieces, POSSIBLE_FIRST_PIECE_NAMES, ROOT_NOTE } from './pieces';
+import { type Pieces, POSSIBLE_FIRST_PIECE_NAMES, ROOT_NOTE_NAME } from './pieces';
 
 /** Names of the notes that `loadMemory` always needs: the root note, and the first journal page of each slot. */
-export const FIRST_NOTE_NAMES = [ROOT_NOTE, ...FIRST_PAGE_NOTE_NAMES];
+export const FIRST_NOTE_NAMES = [ROOT_NOTE_NAME, ...FIRST_PAGE_NOTE_NAMES];
 
 /** The parts of a memory. */
 export interface MemoryParts {
@@ -43,7 +43,7 @@ export async function loadMemory(
 		await mergeCrashedRuns(isRootLost, parts);
 	// The names of documents with unknown content may be missing, because runs add names of stored documents only.
 	for (const [packedId, fingerprint] of pieces.known.entries())
-		if (fingerprint === UNKNOWN) names.unnamed.add(packedId);
+		if (fingerprint === UNKNOWN_CONTENT) names.unnamed.add(packedId);
 	return root === undefined && !isRootLost && Math.max(journal.crashedRun, lastSendingRun) === 0;
 }
 
@@ -87,6 +87,6 @@ async function mergeCrashedRuns(
 	if (!journal.isDamaged) return;
 	// A lost journal page may be about any document, so no content is certain. If the root note is lost, the pages
 	// that this run has read may be outdated.
-	for (const [packedId] of known.entries()) known.set([packedId, UNKNOWN]);
+	for (const [packedId] of known.entries()) known.set([packedId, UNKNOWN_CONTENT]);
 	pieces.recordLoss();
 }

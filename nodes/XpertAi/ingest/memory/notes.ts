@@ -113,7 +113,13 @@ const NOTE_VERSION = 1;
  * `names`: number of characters to collect before a name note is written.
  * `pages`: number of journal pages to read in one request.
  */
-export const SIZES = { request: 512 * 1024, answer: 8, piece: 2000, names: 128 * 1024, pages: 32 };
+export const NOTE_LIMITS = {
+	request: 512 * 1024,
+	answer: 8,
+	piece: 2000,
+	names: 128 * 1024,
+	pages: 32,
+};
 
 /** Thrown if notes cannot be read or written, or if this run must not send (see `Lease.renewIfOverdue`). */
 export class NotesFailed extends Error {
@@ -176,7 +182,7 @@ export class NotesOnServer {
 		let rows: NoteRow[] = [];
 		for (const note of notes) {
 			const row = this.row(note);
-			const isFull = sumBy([...rows, row], 'processMsg.length') > SIZES.request;
+			const isFull = sumBy([...rows, row], 'processMsg.length') > NOTE_LIMITS.request;
 			if (isFull && rows.length > 0) {
 				await this.store(rows);
 				rows = [];

@@ -5,15 +5,15 @@ import type { DocumentNames } from './documentNames';
 import {
 	isReadable,
 	type MemoryNote,
+	NOTE_LIMITS,
 	NotesFailed,
 	type NotesOnServer,
 	type NoteToWrite,
 	orFailure,
 	type ReadNote,
-	SIZES,
 } from './notes';
 
-export const ROOT_NOTE = ['memory', 'what * has stored'] as const;
+export const ROOT_NOTE_NAME = ['memory', 'what * has stored'] as const;
 
 const pieceName = (at: number, of: number) =>
 	[`piece ${at + 1} of ${of}`, `what * has stored, ${at + 1} of ${of}`] as const;
@@ -81,10 +81,10 @@ export class Pieces {
 		this.isStale = (acknowledgesLoss && lost !== undefined) || root.processed !== startsProcessing;
 		if (!acknowledgesLoss) this.failures.lost = lost;
 		names.summary = root.names ?? names.summary;
-		notes.requiredId ??= notes.idOf(ROOT_NOTE);
+		notes.requiredId ??= notes.idOf(ROOT_NOTE_NAME);
 		const all = pieceNames(root);
 		const areRead = readPieces.length === all.length;
-		const pieces = areRead ? readPieces : await notes.read(all, SIZES.answer);
+		const pieces = areRead ? readPieces : await notes.read(all, NOTE_LIMITS.answer);
 		for (const [index, piece] of pieces.entries())
 			if (isReadable(piece)) known.addPieceEntries(piece.body);
 			else stalePieces.add(index);
@@ -153,12 +153,12 @@ export class Pieces {
 			entries: known.entries(piece, pieceCount),
 		}));
 		// Record the loss before the lost pieces are replaced. Otherwise, a crash in between would hide the loss.
-		const lossNote = lost ? [{ nameAndTitle: ROOT_NOTE, header: { ...root, lost } }] : [];
+		const lossNote = lost ? [{ nameAndTitle: ROOT_NOTE_NAME, header: { ...root, lost } }] : [];
 		const notes = [
 			...nameNotes,
 			...lossNote,
 			...pieceNotes,
-			{ nameAndTitle: ROOT_NOTE, header: newRoot },
+			{ nameAndTitle: ROOT_NOTE_NAME, header: newRoot },
 		];
 		const failed = await orFailure(async () => await send(notes));
 		if (failed) {
@@ -174,7 +174,7 @@ export class Pieces {
 	/** Adds the pieces with changed entries to `stalePieces`. Returns the number of pieces, which may have grown. */
 	private markStaleAndCountPieces(): number {
 		const { known, root, stalePieces } = this;
-		const wanted = 2 ** Math.ceil(Math.log2(known.size / SIZES.piece));
+		const wanted = 2 ** Math.ceil(Math.log2(known.size / NOTE_LIMITS.piece));
 		const pieceCount = Math.max(root.pieces.length, wanted, 1);
 		const areResized = pieceCount !== root.pieces.length;
 		if (areResized) for (const piece of range(pieceCount)) stalePieces.add(piece);

@@ -5,7 +5,7 @@ import {
 	type FingerprintEntry,
 	type Fingerprints,
 	packId,
-	UNKNOWN,
+	UNKNOWN_CONTENT,
 } from './fingerprints';
 import { Journal } from './journal';
 import { type Holder, Lease } from './lease';
@@ -14,11 +14,11 @@ import {
 	type MemoryNote,
 	type MemoryPlace,
 	type MemoryRoutes,
+	NOTE_LIMITS,
 	NotesOnServer,
 	orFailure,
-	SIZES,
 } from './notes';
-import { pieceNames, Pieces, ROOT_NOTE } from './pieces';
+import { pieceNames, Pieces, ROOT_NOTE_NAME } from './pieces';
 import { FIRST_NOTE_NAMES, loadMemory, type MemoryParts } from './loadMemory';
 
 /** Problems with the memory, for hints to the user. A field is unset if its step succeeded. */
@@ -232,7 +232,7 @@ export class SourceMemory {
 		const failed = await this.runExclusively(async () => {
 			await lease.renewIfOverdue();
 			// Late requests of a crashed run may have changed these documents, so their content is unknown.
-			for (const [packedId] of await journal.readLate()) known.set([packedId, UNKNOWN]);
+			for (const [packedId] of await journal.readLate()) known.set([packedId, UNKNOWN_CONTENT]);
 			await pieces.write(lease.number, async (notes) => await lease.writeAndRelease(notes));
 		});
 		this.failures.writeFailure = failed?.failure;
@@ -258,7 +258,7 @@ export class SourceMemory {
 	 */
 	private async takeLeaseAndRead(mode: 'to send' | 'if kept'): Promise<void> {
 		const { journal, lease } = this;
-		const [turn, root] = await lease.peek([ROOT_NOTE]);
+		const [turn, root] = await lease.peek([ROOT_NOTE_NAME]);
 		// `peek` also reads `turn` and `lease`. Any of the three notes shows that there is a memory, even if others are missing.
 		this.isKept = mode === 'to send' || lease.existedBefore || (turn ?? root) !== undefined;
 		if (!this.isKept) return;
@@ -266,7 +266,7 @@ export class SourceMemory {
 		const pieces = pieceNames(root);
 		const taken = await lease.take([
 			...FIRST_NOTE_NAMES,
-			...(pieces.length > SIZES.answer ? [] : pieces),
+			...(pieces.length > NOTE_LIMITS.answer ? [] : pieces),
 		]);
 		// If `taken` is undefined, the server accepts notes but does not return them.
 		if (taken === undefined) this.failures.isMemoryUnsupported = true;
@@ -303,7 +303,7 @@ export class SourceMemory {
 	/** Writes the collected names, if there are enough for a note. */
 	private async writeNames(): Promise<void> {
 		const { names, notes } = this;
-		const nameNotes = await names.takeNotesToWrite(SIZES.names);
+		const nameNotes = await names.takeNotesToWrite(NOTE_LIMITS.names);
 		if (nameNotes.length === 0) return;
 		const failed = await orFailure(async () => await notes.write(...nameNotes));
 		// Without these names the batch is still sent. Later runs know that the list of names has gaps.
@@ -325,7 +325,7 @@ export class SourceMemory {
 				newIds.add(packedId);
 				names.unnamed.add(packedId);
 			}
-			known.set([packedId, UNKNOWN]);
+			known.set([packedId, UNKNOWN_CONTENT]);
 			return entry;
 		});
 	}

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { declare } from '../../execution/operation';
-import { assistantFilterBody, SELECTING_FILTERS } from './search';
+import { assistantFilterBody, IDENTITY_OPTIONS_BY_FILTER } from './search';
 
 export const count = declare({
 	value: 'count',
@@ -11,7 +11,7 @@ export const count = declare({
 	description: 'Count the assistants you may use',
 	route: 'POST /assistants/count',
 	body: assistantFilterBody,
-	selectingFieldOptions: SELECTING_FILTERS,
+	selectingFieldOptions: IDENTITY_OPTIONS_BY_FILTER,
 	repeatable: true,
 	answerSchema: z.number({ message: 'it is not a number' }),
 	toOutput: (answer) => [{ count: answer as number }],

@@ -30,7 +30,7 @@ export const assistantFilterBody = {
 };
 
 /** The filters that identify assistants. If the expression of such a filter has no value, the node sends no request. */
-export const SELECTING_FILTERS = { 'filters.slug': {}, 'filters.workspaceId': {} };
+export const IDENTITY_OPTIONS_BY_FILTER = { 'filters.slug': {}, 'filters.workspaceId': {} };
 
 export const search = declare({
 	value: 'search',
@@ -40,6 +40,6 @@ export const search = declare({
 	description: 'Get the assistants you may use',
 	route: 'POST /assistants/search',
 	body: assistantFilterBody,
-	selectingFieldOptions: SELECTING_FILTERS,
+	selectingFieldOptions: IDENTITY_OPTIONS_BY_FILTER,
 	paging: {},
 });

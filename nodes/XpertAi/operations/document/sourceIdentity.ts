@@ -6,13 +6,13 @@ import type { MemoryPlace } from '../../ingest/memory';
 import { derivedId } from '../../payloads/ids';
 
 /** Each part of a name needs a visible character: all tenants without a name would share the source `tenant-`. */
-const SOURCE_NAME_OPTIONS: KeyOptions = { needsEveryPart: true };
+const SOURCE_KEY_OPTIONS: KeyOptions = { needsEveryPart: true };
 
 /** Returns the source name and the shard of an item. Each is `''` if the user left it empty, or cannot fill it in. */
 export const sourceNameAndShard = (item: ItemReader) => ({
-	sourceName: keyIfGiven(item, 'sourceName', SOURCE_NAME_OPTIONS) ?? '',
+	sourceName: keyIfGiven(item, 'sourceName', SOURCE_KEY_OPTIONS) ?? '',
 	shard: item.hasParameter('options.shard')
-		? (keyIfGiven(item, 'options.shard', SOURCE_NAME_OPTIONS) ?? '')
+		? (keyIfGiven(item, 'options.shard', SOURCE_KEY_OPTIONS) ?? '')
 		: '',
 });
 

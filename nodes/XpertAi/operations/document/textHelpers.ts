@@ -12,10 +12,10 @@ export function joinSentences(...texts: Array<string | false | null | undefined>
 		.join(' ');
 }
 
-export const HINT_LENGTH = 120;
+export const MAX_HINT_LENGTH = 120;
 
 /** Truncates a text to the length of a hint. */
-export const asHint = (text: string) => truncate(text, { length: HINT_LENGTH });
+export const asHint = (text: string) => truncate(text, { length: MAX_HINT_LENGTH });
 
 /** Maximum number of names of documents or sources in one message. */
 const MAX_NAMED = 10;

@@ -5,7 +5,7 @@ import { newKnowledgebaseSchema } from '../../payloads/knowledgebase';
 import { declare } from '../../execution/operation';
 import { panelGroupField } from '../../execution/fieldBuilders';
 import {
-	KNOWLEDGEBASE_ADVICE,
+	KNOWLEDGEBASE_STATUS_ADVICE,
 	KNOWLEDGEBASE_SUMMARY_FIELDS,
 	nameField,
 	optionalFields,
@@ -21,7 +21,7 @@ export const create = declare({
 		fields: [{ ...nameField, required: true }, panelGroupField('additionalFields', optionalFields)],
 		schema: newKnowledgebaseSchema,
 	},
-	statusAdvice: KNOWLEDGEBASE_ADVICE,
+	statusAdvice: KNOWLEDGEBASE_STATUS_ADVICE,
 	simplify: KNOWLEDGEBASE_SUMMARY_FIELDS,
 	answerSchema: ['id'],
 	answersHint: (answers) => (answers.some(lacksModel) ? NO_MODEL_HINT : undefined),

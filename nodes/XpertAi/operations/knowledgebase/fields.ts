@@ -100,17 +100,17 @@ export const clearFieldsField = choiceField(
 );
 
 /** Advice for Create and Update, by HTTP status. */
-export const KNOWLEDGEBASE_ADVICE: StatusAdvice = {
-	400: ({ reason = '' }) => (/^name exist/i.test(reason) ? NAME_IN_USE : undefined),
+export const KNOWLEDGEBASE_STATUS_ADVICE: StatusAdvice = {
+	400: ({ reason = '' }) => (/^name exist/i.test(reason) ? NAME_IN_USE_ADVICE : undefined),
 	403: "A workspace's key creates and updates no knowledgebases: use the key of a user or an assistant.",
-	404: ({ reason = '' }) => find(UNKNOWN_ID_ADVICE, (_, start) => reason.startsWith(start)),
+	404: ({ reason = '' }) => find(ADVICE_BY_REASON_START, (_, start) => reason.startsWith(start)),
 };
 
 /** Advice for an unknown ID in the body, by the start of the reason in the server's answer. */
-const UNKNOWN_ID_ADVICE: Record<string, string> = {
+const ADVICE_BY_REASON_START: Record<string, string> = {
 	'Copilot not set': 'Check "Copilot ID" and "Model" in "Embedding Model".',
 	'Workspace ': 'Check "Workspace ID".',
 };
 
-const NAME_IN_USE =
+const NAME_IN_USE_ADVICE =
 	'A knowledgebase has this name already. Choose another name, or update that one with Knowledgebase: Update.';

@@ -7,7 +7,7 @@ import { knowledgebaseLocator } from '../../pickers/locators';
 import { type FieldValues, panelGroupField } from '../../execution/fieldBuilders';
 import {
 	clearFieldsField,
-	KNOWLEDGEBASE_ADVICE,
+	KNOWLEDGEBASE_STATUS_ADVICE,
 	KNOWLEDGEBASE_SUMMARY_FIELDS,
 	nameField,
 	optionalFields,
@@ -26,7 +26,7 @@ export const update = declare({
 		compose: withClearedFields,
 	},
 	repeatable: true,
-	statusAdvice: KNOWLEDGEBASE_ADVICE,
+	statusAdvice: KNOWLEDGEBASE_STATUS_ADVICE,
 	simplify: KNOWLEDGEBASE_SUMMARY_FIELDS,
 	answerSchema: schemaOfAskedRecord('knowledgebase'),
 	answersHint: (answers) => (some(answers, { status: 'rebuilding' }) ? REBUILDING_HINT : undefined),

@@ -7,7 +7,7 @@ import {
 } from 'n8n-workflow';
 
 import {
-	NO_ANSWER,
+	NO_ANSWER_CHAT_TEXT,
 	failureAsReply,
 	hideReasonFromChat,
 	replyOrThrow,
@@ -94,7 +94,10 @@ it.each([
 ])('visitors of a chat do not read the description of an error of %s', (_, errorOf) => {
 	const error = errorOf();
 	expect(hideReasonFromChat(error)).toBe(error);
-	expect([error.description, error.messages.at(-1)]).toEqual([NO_ANSWER, 'for the builder']);
+	expect([error.description, error.messages.at(-1)]).toEqual([
+		NO_ANSWER_CHAT_TEXT,
+		'for the builder',
+	]);
 });
 
 it('an error of another kind is thrown on as it is', () => {

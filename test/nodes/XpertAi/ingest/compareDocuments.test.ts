@@ -1,7 +1,11 @@
 import { chunk, range } from 'lodash';
 import { hash } from 'node:crypto';
 import type { ReadyDocument } from 'nodes/XpertAi/ingest/readyDocuments';
-import { Fingerprints, MARKS, entryWhenStored } from 'nodes/XpertAi/ingest/memory/fingerprints';
+import {
+	Fingerprints,
+	HASH_KIND_MARKS,
+	entryWhenStored,
+} from 'nodes/XpertAi/ingest/memory/fingerprints';
 import {
 	compareDocuments,
 	type CompareOptions,
@@ -18,7 +22,7 @@ import { failure } from './support/outcomes';
 /** The document with a short name, under an id made of it. */
 const document = (name: string, text = 'same') => ({
 	...prepared({ name }, 0, idOf(name)),
-	comparisonHash: MARKS.content + hash('sha256', `${name}: ${text}`, 'binary'),
+	comparisonHash: HASH_KIND_MARKS.content + hash('sha256', `${name}: ${text}`, 'binary'),
 });
 
 const idOf = (name: string) => derivedId('kb', name);

@@ -28,7 +28,7 @@ export async function disableGone(sourceRun: SourceRun): Promise<void> {
 	const { statuses, failure } = await fetchStatuses(unseen, memoryRoutes, memory.requiredId);
 	if (failure) return submission.addHint(notAllDisabledHint(failure));
 	const { missing, switchedByHand, toDisable } = classifyGone(unseen, statuses, memory.known);
-	submission.addCountedHint(switchedByHand.length, SWITCHED_BY_HAND);
+	submission.addCountedHint(switchedByHand.length, SWITCHED_BY_HAND_HINT);
 	// Find Changes has already counted all unseen documents as gone. A dry run has counted none of them yet: there,
 	// `disableInNameOrder` counts the documents to disable.
 	if (!dryRun && submission.isFindChanges) submission.tally.plans.gone -= switchedByHand.length;
@@ -85,7 +85,7 @@ async function disableInNameOrder(
 		return;
 	}
 	const isModeUnknown = outermostMode(submission.first.context) === 'integrated';
-	if (isModeUnknown && ids.length > 0) submission.addHint(MODE_UNKNOWN);
+	if (isModeUnknown && ids.length > 0) submission.addHint(MODE_UNKNOWN_HINT);
 	const failure = await disableOrEnableDocuments(byName, {
 		disabled: true,
 		routes: memoryRoutes,
@@ -100,10 +100,10 @@ async function disableInNameOrder(
 }
 
 /** A document that was enabled again by hand looks like a disabled one: it has no status. So it may still be found. */
-const SWITCHED_BY_HAND =
+const SWITCHED_BY_HAND_HINT =
 	'not disabled, though gone: switched by hand. If still found, Document: Disable takes it out.';
 
-const MODE_UNKNOWN =
+const MODE_UNKNOWN_HINT =
 	'Disabled in a sub-workflow: this n8n does not say whether its parent was only tested, so it counts as scheduled.';
 
 const notAllDisabledHint = (failure: Failure) =>

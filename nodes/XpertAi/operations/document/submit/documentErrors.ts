@@ -15,15 +15,15 @@ export function withPlainReason(
 	failure: Failure,
 ): Failure {
 	const { status, missing, reason = 'Bad Request' } = failure;
-	if (readFile && missing === 'route') return { ...failure, reason: NO_UPLOAD_ROUTE };
+	if (readFile && missing === 'route') return { ...failure, reason: NO_UPLOAD_ROUTE_REASON };
 	// If the chunks of a stored document changed, servers answer only with the status text `Bad Request`.
 	const isChanged = status === 400 && reason === 'Bad Request' && record.chunks;
-	return isChanged ? { ...failure, reason: CHANGED_CHUNKS } : failure;
+	return isChanged ? { ...failure, reason: CHANGED_CHUNKS_REASON } : failure;
 }
 
-const CHANGED_CHUNKS = `it does not take a document again whose chunks changed. Send its text ${HOW_TO_SEND_A_TEXT}`;
+const CHANGED_CHUNKS_REASON = `it does not take a document again whose chunks changed. Send its text ${HOW_TO_SEND_A_TEXT}`;
 
-const NO_UPLOAD_ROUTE = `it has no route for uploads. If the Base URL of the credential is right, set "Documents From" to ${DOCUMENTS_FROM.fields.name}, and send what the server can read`;
+const NO_UPLOAD_ROUTE_REASON = `it has no route for uploads. If the Base URL of the credential is right, set "Documents From" to ${DOCUMENTS_FROM.fields.name}, and send what the server can read`;
 
 /** Matches the reason of a server that does not let the key of a workspace store a document. Recorded from a server. */
 const WORKSPACE_DENIED_PATTERN = /^access denied to workspace/i;
@@ -96,27 +96,31 @@ export function processingAdvice(reason: string, name = ''): string {
 
 /**
  * The error to report for a document; undefined if it did not fail. For the outcome `unknown`, `documentOutputItems` adds
- * `MAY_BE_STORED` to the message, and `stopError` adds `(stored or not)` to the name.
+ * `MAY_BE_STORED_TEXT` to the message, and `stopError` adds `(stored or not)` to the name.
  */
 export function errorToReport(report: DocumentReport): ItemError | undefined {
 	const { item, name, outcome, error, notSentReason, lastProcessingState } = report;
 	if (error) return error;
 	if (outcome === 'notSent') {
 		const advice = `The hints of the node say why. With 0 in "${item.labelOf('tuning.stopAfterFailures')}" it sends all the same.`;
-		return item.operationError(notSentReason ?? NOT_SENT, notSentReason ? undefined : advice);
+		return item.operationError(
+			notSentReason ?? NOT_SENT_MESSAGE,
+			notSentReason ? undefined : advice,
+		);
 	}
 	// A replaced document gets a normal output item. Only a node with an error output sends it there as an error.
 	if (outcome === 'replaced')
 		return item.context.getNode().onError === 'continueErrorOutput'
-			? item.operationError(REPLACED, REPLACED_ADVICE)
+			? item.operationError(REPLACED_MESSAGE, REPLACED_ADVICE)
 			: undefined;
 	const notFound = lastProcessingState && unfindableReason(lastProcessingState);
 	return notFound ? item.operationError(notFound, processingAdvice(notFound, name)) : undefined;
 }
 
-const NOT_SENT = 'Not sent: too many documents before it failed for the same reason';
+const NOT_SENT_MESSAGE = 'Not sent: too many documents before it failed for the same reason';
 
-const REPLACED = 'A later document of this run came with the same key or ID and replaced this one';
+const REPLACED_MESSAGE =
+	'A later document of this run came with the same key or ID and replaced this one';
 
 const REPLACED_ADVICE =
 	'Give each document a key of its own, such as its path or the ID of its row.';

@@ -8,7 +8,7 @@ import { countsInWords, processingFailedInWords } from './summaryTexts';
 import { hintsInWords } from './hints';
 import type { Submission } from './submission';
 
-const SECOND_RUN =
+const SECOND_RUN_HINT =
 	'A second run replaces documents that carry a UUID as ID and stores all others again';
 
 const CONTINUE_HINT =
@@ -49,7 +49,7 @@ export function stopError(submission: Submission, stopped: DocumentReport): Item
 		names.length > 0 && `Failed: ${shortNameListText(names)}`,
 		new Set(reasons).size > 1 && `Reasons: ${firstDistinctTexts(reasons).join('; ')}`,
 		...hintsInWords(submission),
-		inputHints.withoutStableId > 0 && SECOND_RUN,
+		inputHints.withoutStableId > 0 && SECOND_RUN_HINT,
 		hasOthers && !stopped.affectsAll && CONTINUE_HINT,
 	);
 	return error;

@@ -33,16 +33,16 @@ export function memoryHints({
 	]);
 }
 
-const NOT_SENT_IN_RETRY = 'not sent: this is a retry, and what is stored may be newer.';
+const NOT_SENT_IN_RETRY_TEXT = 'not sent: this is a retry, and what is stored may be newer.';
 
-const ONLY_WITH_DOCUMENTS =
+const PARTLY_MIRRORED_HINT =
 	'Mirrored: the sources that brought a document in this run. Others keep what they have.';
 
 /** Adds a hint to a mirroring run whose Source Name is an expression: a source without an item is not mirrored. */
 export function addMirroredHint(submission: Submission): void {
 	const { first, settings } = submission;
 	if (settings.mirrors && isExpression(unresolvedValue(first.context.getNode(), 'sourceName')))
-		submission.addHint(ONLY_WITH_DOCUMENTS);
+		submission.addHint(PARTLY_MIRRORED_HINT);
 }
 
 /** Adds hints about unsent documents, about versions, and about processing that was not started, followed or finished. */
@@ -52,7 +52,7 @@ export function addEndHints(submission: Submission, sourceRuns: SourceRun[]): vo
 	// Without a length, the reason affects all documents of the knowledgebase.
 	const cause = length === undefined ? 'none would be found' : `${length} in a row failed`;
 	if (reason) submission.addCountedHint(tally.counts.notSent, `not sent, as ${cause}: ${reason}`);
-	submission.addCountedHint(sumBy(sourceRuns, 'comparison.older'), NOT_SENT_IN_RETRY);
+	submission.addCountedHint(sumBy(sourceRuns, 'comparison.older'), NOT_SENT_IN_RETRY_TEXT);
 	const isByField = wantsVersion(submission.first, VERSION_FIELD_PARAMETER);
 	addVersionHints(
 		submission,
@@ -87,7 +87,7 @@ function passesAgainHint({ first, settings }: Submission): string | undefined {
 function addProcessingHints(submission: Submission, sourceRuns: SourceRun[]): void {
 	const results = compact(sourceRuns.map(({ processing }) => processing?.result));
 	for (const { failure, hasNoRoute, allStarted } of results) {
-		if (hasNoRoute) submission.addHint(NO_PROCESSING_ROUTE);
+		if (hasNoRoute) submission.addHint(NO_PROCESSING_ROUTE_HINT);
 		else if (failure) {
 			const step = allStarted ? 'followed' : 'started';
 			const broken = `The documents are stored, but their processing could not be ${step}`;
@@ -137,7 +137,7 @@ export function addVersionHints(
 		);
 }
 
-const NO_PROCESSING_ROUTE =
+const NO_PROCESSING_ROUTE_HINT =
 	'This server decides by itself when documents are found: it takes no request to process them.';
 
 /** Adds hints about problems with the memory of a source. */

@@ -22,7 +22,7 @@ import type { SourceRun } from './sourceRun';
 import { type InputDocument, readOrRejectWithKey } from './sources/inputDocument';
 import { Submission } from './submission';
 
-const THEY_PASS = 'They pass until you correct it.';
+const ITEMS_PASS_TEXT = 'They pass until you correct it.';
 
 const findChangesSettingsSchema = z.object({
 	whatIsGone: z.enum(['keep', 'disable']),
@@ -41,7 +41,7 @@ const findChangesSettingsSchema = z.object({
 export async function executeFindChanges({ items }: Execution): Promise<INodeExecutionData[]> {
 	const [first] = items;
 	if (!first) return [];
-	if (isTool(first.context)) throw first.operationError(NO_TOOL);
+	if (isTool(first.context)) throw first.operationError(NOT_AS_TOOL_MESSAGE);
 	const settings = readFindChangesSettings(first);
 	if (settings.mirrors)
 		throwIfInLoop(first, 'whatIsGone', 'Disable It: the Items Are the Whole Source', 'Leave It');
@@ -59,8 +59,8 @@ export async function executeFindChanges({ items }: Execution): Promise<INodeExe
 	for (const sourceRun of sourceRuns) await handleGone(sourceRun);
 	addMirroredHint(submission);
 	if (submission.sourceError) throw withHints(submission, submission.sourceError);
-	submission.addCountedHint(sumBy(sourceRuns, 'comparison.unversioned'), UNVERSIONED);
-	addVersionHints(submission, sourceRuns, LISTED_VERSION_PARAMETER, THEY_PASS);
+	submission.addCountedHint(sumBy(sourceRuns, 'comparison.unversioned'), UNVERSIONED_HINT);
+	addVersionHints(submission, sourceRuns, LISTED_VERSION_PARAMETER, ITEMS_PASS_TEXT);
 	addHints(first.context, allHints(submission));
 	return settings.dryRun ? outputItems(submission) : changedItems(submission);
 }
@@ -93,10 +93,10 @@ function changedItems({ first, tally }: Submission): INodeExecutionData[] {
 /** The field of Find Changes for the version. */
 const LISTED_VERSION_PARAMETER = 'documentVersion';
 
-const NO_TOOL =
+const NOT_AS_TOOL_MESSAGE =
 	'Find Changes passes items on to the next node, which the tool of an agent does not have';
 
-const UNVERSIONED =
+const UNVERSIONED_HINT =
 	'stored without a version. Where they are submitted, set "Document Version" in Document Settings.';
 
 /** Reads the document that an item names. Without a version, the document counts as changed. */

@@ -17,11 +17,11 @@ type ProcessedFact = Extract<Fact<DocumentReport>, { outcome: 'processed' }>;
 /** Maximum number of documents in `FactRecorder.startedNow`, to save memory. */
 const MAX_STARTED_NOW = 1000;
 
-const REPLACED_ON_SERVER =
+const REPLACED_ON_SERVER_HINT =
 	'on the server already: of another node, of this one before it remembered, or disabled since.';
 
 /** Sources without a name share their keys. */
-export const REPLACED_OF_ANOTHER_NODE =
+export const SHARED_KEYS_HINT =
 	'If another node stores them under the same keys, this one replaces them: give each node a Source Name.';
 
 /** The name and key of a document, as the memory stores them. */
@@ -107,8 +107,8 @@ export class FactRecorder {
 		// The server's answer (`E3`) has `updatedAt` for a stored record, and `createdAt` only for a new one.
 		const isReplaced = attempts === 1 && has(record, 'updatedAt') && !has(record, 'createdAt');
 		if (!isReplaced || !sharesKey || memory?.unsaid?.stored || memory?.failures.lost) return;
-		submission.addCountedHint(1, REPLACED_ON_SERVER);
-		submission.addHint(REPLACED_OF_ANOTHER_NODE);
+		submission.addCountedHint(1, REPLACED_ON_SERVER_HINT);
+		submission.addHint(SHARED_KEYS_HINT);
 	}
 
 	private handleUnchanged(document: SubmitDocument, status?: ProcessingStatus): void {

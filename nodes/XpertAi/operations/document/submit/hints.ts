@@ -1,7 +1,7 @@
 import { compact, escapeRegExp, find, truncate } from 'lodash';
 
 import { isParameterFilled } from '../../../execution/givenValues';
-import { asHint, counted, HINT_LENGTH, joinSentences, shortNameListText } from '../textHelpers';
+import { asHint, counted, joinSentences, MAX_HINT_LENGTH, shortNameListText } from '../textHelpers';
 import { processingFailedInWords, summaryLine } from './summaryTexts';
 import type { Submission } from './submission';
 import { INPUT_HINTS, type Tally } from './tally';
@@ -61,7 +61,7 @@ function unusedColumnsHint({ first, tally }: Submission): string | undefined {
 	const names = [...unusedColumns].filter((name) => !used(name).test(parameters));
 	if (names.length === 0) return undefined;
 	const hint = `Columns that match no field of a document: ${names.join(', ')}`;
-	return truncate(hint, { length: HINT_LENGTH, separator: ', ' });
+	return truncate(hint, { length: MAX_HINT_LENGTH, separator: ', ' });
 }
 
 /** Hints about documents that a later document of the run replaces. */

@@ -26,9 +26,9 @@ export const toLinkedNode = ({ name, parameters = {} }: NodeTypeAndVersion): Lin
 });
 
 /** The fields that say which source a node works on. */
-export const SOURCE_FIELDS = ['knowledgebaseId', 'sourceName', 'options.shard'] as const;
+export const SOURCE_FIELD_NAMES = ['knowledgebaseId', 'sourceName', 'options.shard'] as const;
 
-type SourceField = (typeof SOURCE_FIELDS)[number];
+type SourceField = (typeof SOURCE_FIELD_NAMES)[number];
 
 /** Asks n8n for the parameters of other nodes. Older versions of n8n do not return them. */
 export const WITH_PARAMETERS = { includeNodeParameters: true };
@@ -54,7 +54,7 @@ export function haveDifferentValues(
 }
 
 const differences = (one: NodeWithParameters, other: NodeWithParameters): SourceField[] =>
-	SOURCE_FIELDS.filter((name) => haveDifferentValues(name, one, other));
+	SOURCE_FIELD_NAMES.filter((name) => haveDifferentValues(name, one, other));
 
 /**
  * Returns the enabled nodes with `operation` that are linked to the node `name`: for `findChanges`, the nodes before it;

@@ -3,7 +3,7 @@ import { hash, randomUUID } from 'crypto';
 import type { Item } from '../../../execution/item';
 import type { ReadyDocument } from '../../../ingest/readyDocuments';
 import { withParentFolder } from '../../../ingest/folders';
-import { MARKS } from '../../../ingest/memory';
+import { HASH_KIND_MARKS } from '../../../ingest/memory';
 import type { DocumentRecord } from '../../../payloads/document';
 import { unsignedAddress } from '../../../payloads/signedAddress';
 import { derivedId, isUuid } from '../../../payloads/ids';
@@ -24,18 +24,18 @@ function jsonWithId(found: InputDocument, record: DocumentRecord, id: string) {
 /** The IDs of pages or chunks. */
 const withOnlyIds = (parts: DocumentRecord['pages']) => parts?.map(({ id }) => ({ id }));
 
-/** The hash of a version or of a record, with a prefix from `MARKS`. */
+/** The hash of a version or of a record, with a prefix from `HASH_KIND_MARKS`. */
 export function hashOf(
 	{ sizeInBytes, recordJson, record: { fileUrl } }: SubmitDocument,
 	version?: string,
 ): string {
-	if (version !== undefined) return MARKS.version + hash('sha256', version, 'binary');
+	if (version !== undefined) return HASH_KIND_MARKS.version + hash('sha256', version, 'binary');
 	// Leaves out the signature of a URL, because the signature differs in each run.
 	const unsigned = () => JSON.stringify(unsignedAddress(fileUrl ?? ''));
 	const given = fileUrl ? recordJson.replace(JSON.stringify(fileUrl), unsigned) : recordJson;
 	// Normalizes the text, so that a file name has the same hash in NFC and in NFD. ASCII text needs no normalization.
 	const text = sizeInBytes === recordJson.length ? given : given.normalize('NFC');
-	return MARKS.content + hash('sha256', text, 'binary');
+	return HASH_KIND_MARKS.content + hash('sha256', text, 'binary');
 }
 
 /**

@@ -7,7 +7,7 @@ import {
 	fixedValue,
 	type LinkedNode,
 	type NodeWithParameters,
-	SOURCE_FIELDS,
+	SOURCE_FIELD_NAMES,
 	toLinkedNode,
 	WITH_PARAMETERS,
 } from './linkedNodes';
@@ -29,7 +29,7 @@ function itemCounts(context: IExecuteFunctions, name: string): number[] {
 
 /** Whether two nodes certainly have the same source. */
 const haveSameSource = (one: NodeWithParameters, other: NodeWithParameters) =>
-	SOURCE_FIELDS.every((name) => {
+	SOURCE_FIELD_NAMES.every((name) => {
 		const value = fixedValue(one, name);
 		return value !== undefined && value === fixedValue(other, name);
 	});

@@ -8,7 +8,7 @@ import { summaryLine } from './summaryTexts';
 import { hintsInWords, unfindableHints } from './hints';
 import type { Submission } from './submission';
 
-const MAY_BE_STORED = 'It is not known whether this document is stored';
+const MAY_BE_STORED_TEXT = 'It is not known whether this document is stored';
 
 /** The output item or error item of a document. Empty for a document without an outcome or plan. */
 export function documentOutputItems(
@@ -20,7 +20,7 @@ export function documentOutputItems(
 	const facts = outputFieldsOf(report);
 	const error = errorToReport(report);
 	if (error) {
-		if (outcome === 'unknown') error.message = `${error.message}. ${MAY_BE_STORED}`;
+		if (outcome === 'unknown') error.message = `${error.message}. ${MAY_BE_STORED_TEXT}`;
 		return [item.failureOutput(error, facts)];
 	}
 	const isRaw = storedRecord && !output.simplify && outcome !== 'replaced';

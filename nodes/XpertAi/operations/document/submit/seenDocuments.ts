@@ -7,7 +7,7 @@ type IdWords = ArrayLike<number> & Iterable<number>;
 const EMPTY_SLOT = 0;
 
 /** An odd number with well distributed bits, to mix the words of an ID. */
-const MIX = 0x9e3779b1;
+const HASH_MULTIPLIER = 0x9e3779b1;
 
 /**
  * The documents that a run has seen, each with a state. A hash table in typed arrays, because a million objects or
@@ -80,7 +80,7 @@ export class SeenDocuments<State extends string> {
 /** Returns a hash of an ID with well distributed bits, to choose its slot. */
 function slotHash(words: IdWords): number {
 	let mixed = 0;
-	for (const word of words) mixed = Math.imul((mixed ^ word) >>> 0, MIX);
+	for (const word of words) mixed = Math.imul((mixed ^ word) >>> 0, HASH_MULTIPLIER);
 	return mixed ^ (mixed >>> 16);
 }
 

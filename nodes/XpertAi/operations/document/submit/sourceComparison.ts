@@ -1,30 +1,30 @@
 import { compact, map, sumBy } from 'lodash';
 
 import { outermostMode } from '../../../execution/n8nExecution';
-import { MARKS, type SourceMemory } from '../../../ingest/memory';
+import { HASH_KIND_MARKS, type SourceMemory } from '../../../ingest/memory';
 import { compareDocuments, planDocuments } from '../../../ingest/compareDocuments';
 import type { KnowledgebaseRoutes } from '../../../transport/knowledgebaseRoutes';
 import { type FetchedStatuses, fetchStatuses, processingState } from '../../../ingest/statuses';
 import { derivedId } from '../../../payloads/ids';
 import type { SubmitDocument } from './makeReadyDocument';
-import { type FactRecorder, REPLACED_OF_ANOTHER_NODE } from './factRecorder';
+import { type FactRecorder, SHARED_KEYS_HINT } from './factRecorder';
 import type { SourceReader } from './sourceReader';
 import type { Submission } from './submission';
 
 /** Maximum number of documents, and about how many bytes of JSON, to look up on the server for a new source. */
-const MAX_CHECKED = 100;
-const MAX_CHECKED_BYTES = 8 * 1024 * 1024;
+const MAX_FIRST_DOCUMENTS = 100;
+const MAX_FIRST_DOCUMENTS_BYTES = 8 * 1024 * 1024;
 
-const STORED_TWICE =
+const STORED_TWICE_HINT =
 	'also found without a Source Name. Later, Document: Disable with Source Name empty takes those out.';
 
-const TWICE_OF_ANOTHER_NODE =
+const KEEP_TWICE_STORED_HINT =
 	'Unless another node stores them: then leave them, and give that node a Source Name as well.';
 
-const STORED_BEFORE =
+const STORED_BEFORE_HINT =
 	'stored before this source was remembered. If some have left it, Document: Disable takes them out.';
 
-const STORED_MAY_BE_NEWER = 'Not sent: this is a retry, and other content is stored, perhaps newer';
+const MAY_BE_NEWER_REASON = 'Not sent: this is a retry, and other content is stored, perhaps newer';
 
 /** What `SourceComparison` needs of a run over one source. */
 interface ComparisonContext {
@@ -43,7 +43,7 @@ async function firstDocuments(
 ): Promise<SubmitDocument[]> {
 	const held: SubmitDocument[] = [];
 	let bytes = 0;
-	while (held.length < MAX_CHECKED && bytes < MAX_CHECKED_BYTES) {
+	while (held.length < MAX_FIRST_DOCUMENTS && bytes < MAX_FIRST_DOCUMENTS_BYTES) {
 		const { done, value } = await documents.next();
 		if (done) break;
 		held.push(...value);
@@ -72,7 +72,7 @@ export class SourceComparison {
 				if (standing === 'unchanged') recorder.handleFact({ document, outcome: standing, status });
 				else if (standing === 'older') {
 					this.older += 1;
-					recorder.handleFact({ document, outcome: 'notSent', reason: STORED_MAY_BE_NEWER });
+					recorder.handleFact({ document, outcome: 'notSent', reason: MAY_BE_NEWER_REASON });
 				} else toSend.push(document);
 			yield toSend;
 		}
@@ -112,7 +112,7 @@ export class SourceComparison {
 		const { memory, reader } = this.compared;
 		const documents = reader.readQueuedDocuments({ isHashed: true });
 		const held = memory.isNew ? await firstDocuments(documents) : [];
-		if (held.length > 0) await this.recordStoredBefore(held.slice(0, MAX_CHECKED));
+		if (held.length > 0) await this.recordStoredBefore(held.slice(0, MAX_FIRST_DOCUMENTS));
 		this.addStoredBeforeHints();
 		// The first documents are not counted in `unversioned`: the memory is new, so it knows none of them.
 		yield held;
@@ -125,7 +125,10 @@ export class SourceComparison {
 	/** Whether a document has a version, but was stored without it. */
 	private lacksStoredVersion({ comparisonHash = '', id }: SubmitDocument): boolean {
 		const { known } = this.compared.memory;
-		return comparisonHash.startsWith(MARKS.version) && known.hasMark(id, MARKS.content);
+		return (
+			comparisonHash.startsWith(HASH_KIND_MARKS.version) &&
+			known.hasMark(id, HASH_KIND_MARKS.content)
+		);
 	}
 
 	/**
@@ -148,12 +151,12 @@ export class SourceComparison {
 	private addStoredBeforeHints(): void {
 		const { memory, sourceName, submission } = this.compared;
 		const { stored = 0, twice = 0 } = memory.unsaid ?? {};
-		submission.addCountedHint(stored, STORED_BEFORE);
-		if (stored > 0 && sourceName === '') submission.addHint(REPLACED_OF_ANOTHER_NODE);
+		submission.addCountedHint(stored, STORED_BEFORE_HINT);
+		if (stored > 0 && sourceName === '') submission.addHint(SHARED_KEYS_HINT);
 		// If a linked node has another source, the documents without a Source Name may be the only copies. So do not advise
 		// the user to disable them.
 		if (twice === 0 || submission.settings.linkedNodesHint) return;
-		submission.addCountedHint(twice, STORED_TWICE);
-		submission.addHint(TWICE_OF_ANOTHER_NODE);
+		submission.addCountedHint(twice, STORED_TWICE_HINT);
+		submission.addHint(KEEP_TWICE_STORED_HINT);
 	}
 }

@@ -3,7 +3,7 @@ import { isObject } from 'lodash';
 
 import type { ItemError } from '../../../execution/apiError';
 import type { Item } from '../../../execution/item';
-import { MARKS } from '../../../ingest/memory';
+import { HASH_KIND_MARKS } from '../../../ingest/memory';
 import { derivedId } from '../../../payloads/ids';
 import { hashOf, makeReadyDocument, type SubmitDocument } from './makeReadyDocument';
 import { keyNamespace } from '../sourceIdentity';
@@ -21,7 +21,7 @@ import { addRowKeys } from './tally';
 const MAX_DOCUMENTS_IN_GROUP = 10;
 
 /** Maximum number of documents that a hint names. */
-const MAX_NAMES = 3;
+const MAX_VERSIONLESS_NAMES = 3;
 
 interface QueuedItem {
 	item: Item;
@@ -156,7 +156,7 @@ export class SourceReader {
 
 	private countVersion({ key, lacksExpectedVersion, record, version }: InputDocument): void {
 		if (lacksExpectedVersion) this.versionless += 1;
-		if (lacksExpectedVersion && this.versionlessNames.length < MAX_NAMES)
+		if (lacksExpectedVersion && this.versionlessNames.length < MAX_VERSIONLESS_NAMES)
 			this.versionlessNames.push(record.name ?? key ?? 'one without a name');
 		if (version === undefined) return;
 		this.versioned += 1;
@@ -170,14 +170,14 @@ export class SourceReader {
 	 */
 	private async addFileToHash(document: SubmitDocument): Promise<boolean> {
 		const { comparisonHash = '', readFile } = document;
-		if (!readFile || !comparisonHash.startsWith(MARKS.content)) return true;
+		if (!readFile || !comparisonHash.startsWith(HASH_KIND_MARKS.content)) return true;
 		const begun = createHash('sha256').update(comparisonHash);
 		try {
 			// Content in a buffer comes without `hasher`, and is hashed here. Otherwise, `hasher` is a copy of `begun` that
 			// already has the content.
 			const { content, hasher = begun } = await readFile(begun);
 			if (Buffer.isBuffer(content)) hasher.update(content);
-			document.comparisonHash = MARKS.content + hasher.digest('binary');
+			document.comparisonHash = HASH_KIND_MARKS.content + hasher.digest('binary');
 			return true;
 		} catch (error) {
 			this.recorder.handleFact({ outcome: 'unreadable', document, error });

@@ -1,6 +1,6 @@
 import type { DocumentGroups } from '../../../ingest/readyDocuments';
 import { Folders } from '../../../ingest/folders';
-import { JOURNAL_BYTES, SourceMemory } from '../../../ingest/memory';
+import { RESERVED_JOURNAL_BYTES, SourceMemory } from '../../../ingest/memory';
 import { Processing } from '../../../ingest/processing';
 import { Storer } from '../../../ingest/storing';
 import { uploadFiles } from '../../../ingest/uploads';
@@ -21,10 +21,10 @@ import { asHint } from '../textHelpers';
 /** Number of documents in the first batch. A small batch is processed soon, and shows early if all documents fail. */
 const FIRST_BATCH_SIZE = 10;
 
-const NOTHING_REMEMBERED =
+const NOTHING_REMEMBERED_HINT =
 	'Nothing of this source is remembered, so nothing is left out. Check "Knowledgebase": one that does not exist looks the same here. If it was sent before, also check "Source Name" and "Shard"; "Send Everything" remembers nothing.';
 
-const OTHER_RUN_SENDS = 'Not sent: another run of this source is at work';
+const OTHER_RUN_SENDS_REASON = 'Not sent: another run of this source is at work';
 
 /**
  * Handles one source in a run. Reads its documents, compares them with what earlier runs stored, sends them to the
@@ -119,7 +119,7 @@ export class SourceRun {
 			batchLimits: {
 				...settings.batchLimits,
 				firstCount: FIRST_BATCH_SIZE,
-				reservedBytes: memory && JOURNAL_BYTES,
+				reservedBytes: memory && RESERVED_JOURNAL_BYTES,
 			},
 			folders: new Folders(knowledgebaseId, memoryRoutes),
 		});
@@ -166,7 +166,7 @@ export class SourceRun {
 		this.memory = memory;
 		if (submission.settings.remembers) await memory.open('to read');
 		if (memory.isNew && !memory.holder)
-			submission.addSourceHints(this.source.sourceName, [NOTHING_REMEMBERED]);
+			submission.addSourceHints(this.source.sourceName, [NOTHING_REMEMBERED_HINT]);
 		// If the memory could not be read, the queue is empty after this, so the loop below gets no documents.
 		if (memory.sendBlockedBy) this.failQueuedItems(memory.sendBlockedBy);
 		const { holder } = memory;
@@ -223,6 +223,6 @@ export class SourceRun {
 		submission.addSourceError(error);
 		for await (const group of reader.readQueuedDocuments())
 			for (const document of group)
-				submission.recordFact({ outcome: 'notSent', document, reason: OTHER_RUN_SENDS });
+				submission.recordFact({ outcome: 'notSent', document, reason: OTHER_RUN_SENDS_REASON });
 	}
 }

@@ -7,7 +7,7 @@ import { passagesIn, Sources } from '../../../threads/sources';
 import { EMPTY_ANSWER_TEXT } from './answerOutput';
 
 /** Separates the texts of an answer, e.g. before and after a tool call. */
-const BREAK = '\n\n';
+const PARAGRAPH_BREAK = '\n\n';
 
 /** Shows an answer in a streaming chat, in pieces or as a whole. */
 export class ChatStream implements Listener {
@@ -70,7 +70,7 @@ export class ChatStream implements Listener {
 	private startText() {
 		this.show(this.text.end());
 		this.text = new CitationRewriter(this.sources, this.style);
-		if (!this.isEmpty) this.send('item', BREAK);
+		if (!this.isEmpty) this.send('item', PARAGRAPH_BREAK);
 		this.shown = '';
 	}
 

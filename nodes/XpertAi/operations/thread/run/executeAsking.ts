@@ -6,7 +6,7 @@ import type { ItemError } from '../../../execution/apiError';
 import type { Item } from '../../../execution/item';
 import { redactIds } from '../../../execution/runDetails';
 import type { Execution } from '../../../execution/operation';
-import { failureAsReply, NO_ANSWER } from '../../../execution/outputs';
+import { failureAsReply, NO_ANSWER_CHAT_TEXT } from '../../../execution/outputs';
 import { addHints, isTool, mayContinue } from '../../../execution/n8nExecution';
 import { concurrencyOf } from '../../../execution/concurrency';
 import type { UnsuccessfulResult } from '../../../runs/result';
@@ -18,7 +18,7 @@ import { deleteConversation } from '../../../threads/conversation';
 import { listRuns } from '../../../threads/runsApi';
 import { answerOf, FACT_FIELDS, outputJson } from './answerOutput';
 import { ChatStream } from './chat';
-import { CONCURRENCY_PATH, runSettingsSchema } from './options';
+import { CONCURRENCY_PARAMETER, runSettingsSchema } from './options';
 import { prepareRun } from './prepareRun';
 import { runProgressTextMaker } from './clients';
 import { resultError } from './runErrors';
@@ -54,7 +54,7 @@ export async function executeAsking(
 	};
 	/** Reads the request of an item. The first item with a valid concurrency decides for all items. */
 	const readRequest = (item: Item) => {
-		concurrency ??= concurrencyOf([item], CONCURRENCY_PATH);
+		concurrency ??= concurrencyOf([item], CONCURRENCY_PARAMETER);
 		return readRunRequest(item, kind, then === 'wait');
 	};
 	const askingItems = items.map((item) => readAskingItem(item, then, () => readRequest(item)));
@@ -137,7 +137,7 @@ function showFailure(
 	failsAsReply: boolean,
 ): void {
 	if (failsAsReply) chat.say(redactIds(failure.message));
-	else if (mayContinue(context)) chat.say(NO_ANSWER);
+	else if (mayContinue(context)) chat.say(NO_ANSWER_CHAT_TEXT);
 }
 
 /** Returns the output of a failed item: a reply, or an item with the error. */
@@ -146,7 +146,7 @@ function failureOutput(item: Item, failure: ItemError, failsAsReply: boolean): I
 	const failed = item.failureOutput(failure);
 	// Without streaming, a chat shows the field `message`. On the error output, this field would overwrite the `message`
 	// of the input item.
-	if (failure.node?.onError !== 'continueErrorOutput') failed.json.message = NO_ANSWER;
+	if (failure.node?.onError !== 'continueErrorOutput') failed.json.message = NO_ANSWER_CHAT_TEXT;
 	return failed;
 }
 

@@ -11,7 +11,7 @@ import { readStateById, waitById } from '../../../runs/runById';
 import type { RunIds } from '../../../threads/runsApi';
 import { MINUTE_MS } from '../../../transport/clock';
 import { answerOf, outputJson } from './answerOutput';
-import { CONCURRENCY_PATH, runSettingsSchema } from './options';
+import { CONCURRENCY_PARAMETER, runSettingsSchema } from './options';
 import { clientWithDeadline, clientWithTimeout, runProgressTextMaker } from './clients';
 import { resultError } from './runErrors';
 import { runHints } from './runHints';
@@ -29,13 +29,13 @@ export async function executeRunIdOperation(
 ) {
 	const work = async (item: Item) => {
 		// Throws if the option is invalid for this item.
-		concurrencyOf([item], CONCURRENCY_PATH);
+		concurrencyOf([item], CONCURRENCY_PARAMETER);
 		const ids = { threadId: item.filledText('threadId'), runId: item.filledText('runId') };
 		const isCancel = operation === 'cancelRun';
 		return [await (isCancel ? cancelRun(item, ids) : readAnswer(item, ids, operation))];
 	};
 	// An invalid option is reported by `work`, for each item.
-	const concurrency = attempt(() => concurrencyOf(items, CONCURRENCY_PATH));
+	const concurrency = attempt(() => concurrencyOf(items, CONCURRENCY_PARAMETER));
 	const output = await flatMapItems(items, work, isError(concurrency) ? 1 : concurrency);
 	if (operation !== 'cancelRun') addHints(context, runHints(context, output));
 	return output;

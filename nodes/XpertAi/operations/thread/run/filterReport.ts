@@ -36,7 +36,7 @@ const searchAnswerSchema = z
 	.transform(({ diagnostics: [{ filterStatus: status, hitCount }] }) => ({ status, hitCount }));
 
 /** Matches the result of a failed tool call. The first group is the reason. */
-const TOOL_ERROR = /^Error: (.*?)(?:\n Please fix your mistakes\.)?$/s;
+const TOOL_ERROR_PATTERN = /^Error: (.*?)(?:\n Please fix your mistakes\.)?$/s;
 
 /**
  * Reports how the searches of a run were filtered. For several searches, returns the first status in the order of
@@ -74,7 +74,7 @@ function searchReport({ id, data }: Part): FilterReport | undefined {
 	if (search) return search;
 	const isSearchTool = data.tool?.startsWith('retriever-');
 	if (!isSearchTool) return undefined;
-	const [, errorText] = TOOL_ERROR.exec(isString(output) ? output : '') ?? [];
+	const [, errorText] = TOOL_ERROR_PATTERN.exec(isString(output) ? output : '') ?? [];
 	const reason = data.status === 'fail' ? data.error : errorText;
 	return isString(reason) ? { status: 'notSearched', hitCount: 0, reason } : undefined;
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** The path of the parameter Runs at Once. */
-export const CONCURRENCY_PATH = 'tuning.concurrency';
+export const CONCURRENCY_PARAMETER = 'tuning.concurrency';
 
 /** A duration in minutes. The maximum is the longest timer of Node.js. */
 const deadlineMinutesSchema = z.number().positive().min(0.001).max(35_791);

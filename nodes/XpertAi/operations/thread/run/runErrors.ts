@@ -32,12 +32,12 @@ export function resultError(
 	const defaultAdvice = reason === undefined ? undefined : CORRECT_ASSISTANT_ADVICE;
 	const nextStep = advice ?? filterAdvice(reason) ?? defaultAdvice;
 	error.description = compact([nextStep, error.description]).join(' ');
-	keepRunDetails(error, pick(result, RUN_DETAILS));
+	keepRunDetails(error, pick(result, RUN_DETAIL_NAMES));
 	return error;
 }
 
 /** The facts of a result that its error keeps. */
-const RUN_DETAILS = [
+const RUN_DETAIL_NAMES = [
 	'status',
 	'threadId',
 	'conversationId',
@@ -54,21 +54,21 @@ const CORRECT_ASSISTANT_ADVICE =
  * server looks up the assistant first. With a run ID, a 404 may be about the run.
  */
 function runAdvice(item: Item, { threadId = '' }: UnsuccessfulResult): AdviceContext {
-	const statusAdvice: StatusAdvice = { 403: PRIVATE_WORKSPACE };
+	const statusAdvice: StatusAdvice = { 403: PRIVATE_WORKSPACE_ADVICE };
 	if (item.hasParameter('runId')) return { statusAdvice };
 	if (item.hasParameter('assistantId'))
 		return {
 			statusAdvice,
 			missingRecord: { label: '"Assistant"', id: item.filledText('assistantId') },
 		};
-	statusAdvice[404] = ASSISTANT_GONE;
+	statusAdvice[404] = ASSISTANT_GONE_ADVICE;
 	return { statusAdvice, missingRecord: { label: 'The assistant of thread', id: threadId } };
 }
 
-const PRIVATE_WORKSPACE =
+const PRIVATE_WORKSPACE_ADVICE =
 	'A key of a user may not run the assistants of a private workspace. Use a key made for that workspace, or for this assistant.';
 
-const ASSISTANT_GONE =
+const ASSISTANT_GONE_ADVICE =
 	'The assistant of this thread is not there any more, or the key may not see it. Check "Thread".';
 
 /** Advice for a failed upload (E12), by HTTP status. */

@@ -100,13 +100,13 @@ function readConversationChoice(item: Item, kind: RunKind): ConversationChoice {
 }
 
 /** Path of the parameter "Changed Arguments". */
-const CHANGED_ARGUMENTS_PATH = 'options.changedArguments';
+const CHANGED_ARGUMENTS_PARAMETER = 'options.changedArguments';
 
 /** The parameter that sets each path of the body, for error messages. */
 const FIELD_BY_PATH = {
 	assistant_id: 'assistantId',
 	'input.message.input.input': 'message',
-	'input.patch': CHANGED_ARGUMENTS_PATH,
+	'input.patch': CHANGED_ARGUMENTS_PARAMETER,
 	'input.decision.type': 'decision',
 };
 
@@ -117,7 +117,7 @@ const FIELD_BY_PATH = {
  * @throws NodeOperationError if a parameter is invalid
  */
 export function runBodyOf(item: Item, kind: RunKind, reserved: string[] = []): RunBody {
-	const { fields, schema, bodyOf } = BODY_BUILDERS[kind];
+	const { fields, schema, bodyOf } = BODY_PARTS_BY_KIND[kind];
 	const { options, ...parameters } = item.values(fields);
 	const optionValues = options as FieldValues | undefined;
 	const { body, reserved: reservedOfKind } = bodyOf(item, { ...optionValues, ...parameters });
@@ -151,7 +151,7 @@ function decisionBodyWithReserved(item: Item, values: FieldValues) {
 	const changes = values.changedArguments ?? {};
 	// The user enters arguments by call ID, but the server expects a list of calls.
 	const byCallId = item.check(changedArguments, changes, {
-		parameterLabel: item.labelOf(CHANGED_ARGUMENTS_PATH),
+		parameterLabel: item.labelOf(CHANGED_ARGUMENTS_PARAMETER),
 	});
 	const toolCalls = map(byCallId, (args, id) => ({ id, args }));
 	const patch = isEmpty(toolCalls) || !isConfirmed ? {} : { patch: { toolCalls } };
@@ -173,7 +173,7 @@ const retryBodyWithReserved = () => ({
 const { message, decision, retry } = runBodySchemas;
 
 /** How to build the body of each kind of run. */
-const BODY_BUILDERS = {
+const BODY_PARTS_BY_KIND = {
 	message: {
 		fields: [...messageFields, runOptionsField],
 		bodyOf: messageBodyWithReserved,
@@ -204,11 +204,11 @@ const DECISION_BY_ANSWER = new Map([
 ]);
 
 /** Path of the parameter "Values for Filters". */
-const FILTER_VALUES_PATH = 'options.filterValues';
+const FILTER_VALUES_PARAMETER = 'options.filterValues';
 
 /** Reads the values for filters, by key. Rejects the keys in `NON_FILTER_KEYS`. */
 function readFilterValues(item: Item, rows: unknown): FieldValues {
-	const label = item.labelOf(FILTER_VALUES_PATH);
+	const label = item.labelOf(FILTER_VALUES_PARAMETER);
 	const values = valuesOfRows(item, label, rows, {
 		whenEmpty: () => '',
 		whenMissing: (missing, key) => throwMissingPart(item, rowName(key, label), missing),
@@ -239,7 +239,7 @@ function checkFilterValues(
 		const isAdditional = setsPath(fieldNaming.additionalJson, path);
 		return isAdditional
 			? fieldLabel(path, fieldNaming)
-			: rowName(key, item.labelOf(FILTER_VALUES_PATH));
+			: rowName(key, item.labelOf(FILTER_VALUES_PARAMETER));
 	};
 	const missingKey = findKey(values, (value) => [value].flat().some(isMissingValueText));
 	if (missingKey !== undefined) {
@@ -282,10 +282,11 @@ const isEmptyFilterValue = (value: unknown): boolean =>
  */
 export function conversationKeyOf(item: ItemReader): string {
 	const readsSession = /\bsessionId\b/.test(String(unresolvedValue(item.node, 'conversationKey')));
-	const issueAddition = readsSession && isTool(item.expressionScope.context) ? NO_CHAT_IN_TEST : '';
+	const issueAddition =
+		readsSession && isTool(item.expressionScope.context) ? NO_CHAT_IN_TEST_TEXT : '';
 	return keyOf(item, 'conversationKey', { needsEveryPart: true, isShared: true, issueAddition });
 }
 
 /** Added to the issue, and not given as advice, because the output of a tool shows only the message of an error. */
-const NO_CHAT_IN_TEST =
+const NO_CHAT_IN_TEST_TEXT =
 	'. A tool that is tested alone has no chat: for the test, write {{ $json.sessionId || "test" }}';

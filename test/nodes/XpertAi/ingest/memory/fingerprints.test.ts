@@ -1,7 +1,7 @@
 import {
 	type FingerprintEntry,
 	Fingerprints,
-	UNKNOWN,
+	UNKNOWN_CONTENT,
 	pack,
 	packId,
 	entryWhenStored,
@@ -36,7 +36,7 @@ describe('fingerprints', () => {
 	});
 
 	it('are packed into 17 or 23 bytes each, and unpacked unchanged', () => {
-		const unknown: FingerprintEntry = [packId(A.slice(0, -1) + 'c'), UNKNOWN];
+		const unknown: FingerprintEntry = [packId(A.slice(0, -1) + 'c'), UNKNOWN_CONTENT];
 		const known = recorded([
 			[A, 'copy #1'],
 			[B, 'copy #2'],

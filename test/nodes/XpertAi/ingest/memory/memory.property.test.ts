@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { SourceMemory } from 'nodes/XpertAi/ingest/memory';
-import { SIZES } from 'nodes/XpertAi/ingest/memory/notes';
+import { NOTE_LIMITS } from 'nodes/XpertAi/ingest/memory/notes';
 import { anySuccessfulAnswer } from 'nodes/XpertAi/transport/answerSchemas';
 import { PROPERTY_RUNS } from 'test/support/propertyRuns';
 
@@ -11,9 +11,11 @@ const KEYS = [...'abcdefghijkl'];
 const CONTENTS = ['copy #1', 'copy #2', 'copy #3'];
 const RUNS = { numRuns: PROPERTY_RUNS };
 
-const sizes = { ...SIZES };
-beforeAll(() => Object.assign(SIZES, { piece: 3, names: 60, request: 900, answer: 2, pages: 4 }));
-afterAll(() => Object.assign(SIZES, sizes));
+const sizes = { ...NOTE_LIMITS };
+beforeAll(() =>
+	Object.assign(NOTE_LIMITS, { piece: 3, names: 60, request: 900, answer: 2, pages: 4 }),
+);
+afterAll(() => Object.assign(NOTE_LIMITS, sizes));
 
 /** What a run does with a document; without a content, it disables it. */
 interface Step {

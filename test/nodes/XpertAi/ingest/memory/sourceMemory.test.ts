@@ -1,7 +1,7 @@
 import { range, without } from 'lodash';
-import { JOURNAL_BYTES, SourceMemory } from 'nodes/XpertAi/ingest/memory';
+import { RESERVED_JOURNAL_BYTES, SourceMemory } from 'nodes/XpertAi/ingest/memory';
 import { packId, unpackId } from 'nodes/XpertAi/ingest/memory/fingerprints';
-import { type MemoryRoutes, SIZES } from 'nodes/XpertAi/ingest/memory/notes';
+import { type MemoryRoutes, NOTE_LIMITS } from 'nodes/XpertAi/ingest/memory/notes';
 import { derivedId } from 'nodes/XpertAi/payloads/ids';
 import { answerIssue } from 'nodes/XpertAi/transport/answer';
 import { type AnswerSchema, anySuccessfulAnswer } from 'nodes/XpertAi/transport/answerSchemas';
@@ -17,9 +17,11 @@ const KEYS = [...'abcdefghijklm'];
 const IDS = KEYS.map((key) => derivedId('kb', key));
 const [A, B, C, D] = IDS as [string, string, string, string];
 
-const sizes = { ...SIZES };
-beforeEach(() => Object.assign(SIZES, { piece: 4, names: 70, request: 700, answer: 2, pages: 4 }));
-afterAll(() => Object.assign(SIZES, sizes));
+const sizes = { ...NOTE_LIMITS };
+beforeEach(() =>
+	Object.assign(NOTE_LIMITS, { piece: 4, names: 70, request: 700, answer: 2, pages: 4 }),
+);
+afterAll(() => Object.assign(NOTE_LIMITS, sizes));
 
 interface Sending {
 	content?: string;
@@ -93,7 +95,9 @@ describe('a source that was stored', () => {
 				around && 'before' in around
 					? Buffer.byteLength(`${around.before},${around.after}`)
 					: Infinity;
-			expect(bytes).toBeLessThan(JOURNAL_BYTES.perBatch + count * JOURNAL_BYTES.perDocument);
+			expect(bytes).toBeLessThan(
+				RESERVED_JOURNAL_BYTES.perBatch + count * RESERVED_JOURNAL_BYTES.perDocument,
+			);
 		}
 	});
 

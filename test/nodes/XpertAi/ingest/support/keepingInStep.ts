@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { map, omit, pick } from 'lodash';
 import type { IDataObject } from 'n8n-workflow';
 
-import { SIZES } from '../../../../../nodes/XpertAi/ingest/memory/notes';
+import { NOTE_LIMITS } from '../../../../../nodes/XpertAi/ingest/memory/notes';
 import { AFTER_DOING, NIGHT_FAULTS } from './nightFaults';
 import {
 	KEYS,
@@ -362,9 +362,9 @@ const isFaultAlone = ({ trouble, ...others }: Night): boolean => !!trouble && is
  */
 export async function keepInStep(sequences: number): Promise<void> {
 	const nights = await Nights.start();
-	const sizes = { ...SIZES };
+	const sizes = { ...NOTE_LIMITS };
 	// What is remembered of five documents is in pieces, and a journal has pages.
-	Object.assign(SIZES, { piece: 2, names: 60, answer: 3, pages: 3 });
+	Object.assign(NOTE_LIMITS, { piece: 2, names: 60, answer: 3, pages: 3 });
 	const anyNight = fc.oneof<Array<fc.WeightedArbitrary<Planned>>>(
 		{ arbitrary: night, weight: 6 },
 		{ arbitrary: harmed, weight: 2 },
@@ -394,7 +394,7 @@ export async function keepInStep(sequences: number): Promise<void> {
 			{ numRuns: sequences },
 		);
 	} finally {
-		Object.assign(SIZES, sizes);
+		Object.assign(NOTE_LIMITS, sizes);
 		await nights.close();
 	}
 }

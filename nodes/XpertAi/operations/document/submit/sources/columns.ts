@@ -38,7 +38,7 @@ const ALIASES: Record<string, string[]> = {
 };
 
 /** Whether a column with a common name fits its field. An `address` column, for example, may hold a postal address. */
-const FITS: Record<string, (column: unknown) => boolean> = {
+const FIT_CHECKS: Record<string, (column: unknown) => boolean> = {
 	fileUrl: (column) => /^\s*https?:\/\//i.test(String(column)),
 	storageFileId: (column) => isUuid(String(column).trim()),
 	size: (column) => typeof convertToType('number', column) === 'number',
@@ -70,7 +70,7 @@ export function mapColumns(columns: IDataObject, excluded?: string) {
 	let textColumn: string | undefined;
 	for (const [field, aliases] of Object.entries(ALIASES)) {
 		if (!isNil(fields[field])) continue;
-		const fits = FITS[field] ?? isScalar;
+		const fits = FIT_CHECKS[field] ?? isScalar;
 		const candidates = aliases.flatMap((alias) => byAlias[alias] ?? []);
 		const name = candidates.find((candidate) => fits(columns[candidate]));
 		if (name === undefined) continue;

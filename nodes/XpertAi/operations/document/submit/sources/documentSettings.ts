@@ -16,14 +16,14 @@ import { documentNameField, documentSettingsField } from '../fields';
 /** One array for all items, because `fieldValuesSchema` caches one schema per array object. */
 const SETTINGS_FIELDS = [documentSettingsField];
 
-const PARSER_SETTINGS = parserFields.map(({ name }) => name);
+const PARSER_SETTING_NAMES = parserFields.map(({ name }) => name);
 
 /** How error messages name "Name" and the fields in "Document Settings". */
 export const RECORD_FIELD_NAMING = {
 	fields: [documentNameField, documentSettingsField],
 	fieldByPath: Object.fromEntries(
 		(documentSettingsField.options ?? []).map(({ name }) => [
-			PARSER_SETTINGS.includes(name) ? `parserConfig.${name}` : name,
+			PARSER_SETTING_NAMES.includes(name) ? `parserConfig.${name}` : name,
 			`documentSettings.${name}`,
 		]),
 	),
@@ -51,7 +51,7 @@ export function readDocumentSettings(item: Item, directory = '') {
 	const fields = SETTINGS_FIELDS;
 	const typed = item.check(fieldValuesSchema(fields), { documentSettings }, { fields });
 	const settings = (typed.documentSettings ?? {}) as FieldValues;
-	const parserConfig = pick(settings, PARSER_SETTINGS);
+	const parserConfig = pick(settings, PARSER_SETTING_NAMES);
 	const folder = folderOf(settings, directory);
 	const given = {
 		...pick(settings, 'metadata', 'mimeType', 'type'),

@@ -58,7 +58,7 @@ async function readBinary(
 ): Promise<FileContent & { format: FileFormat }> {
 	return await openWithHead(item, field, async (head, pieces) => {
 		const detected = detectFormat(head, named, field);
-		if (detected.isOldOffice && !given.type) throwFileIssue(item, field, OLD_OFFICE);
+		if (detected.isOldOffice && !given.type) throwFileIssue(item, field, OLD_OFFICE_ISSUE);
 		const format = formatByContent(given, named, detected.extension);
 		const opened = { item, field, pieces };
 		const read = format.isText
@@ -68,7 +68,7 @@ async function readBinary(
 		const size = Buffer.isBuffer(content) ? content.length : content.size;
 		if (size === 0) throwFileIssue(item, field, 'is empty: nothing could be found in it');
 		const isNoWorkbook = format.extension === 'xlsx' && detected.extension !== 'xlsx';
-		if (isNoWorkbook && !given.type) throwFileIssue(item, field, NO_WORKBOOK);
+		if (isNoWorkbook && !given.type) throwFileIssue(item, field, NO_WORKBOOK_ISSUE);
 		return { ...read, format };
 	});
 }
@@ -80,10 +80,11 @@ function formatByContent(given: NamedRecord, named: FileFormat, detected?: strin
 	return fileFormatOf(`${given.name}.${detected}`);
 }
 
-const OLD_OFFICE =
+const OLD_OFFICE_ISSUE =
 	'is of an old Office format, or locked with a password: servers cannot read it. Save it as .docx, .xlsx or .pptx, without a password';
 
-const NO_WORKBOOK = 'is no .xlsx workbook inside: nothing could be found. Save it as .xlsx again';
+const NO_WORKBOOK_ISSUE =
+	'is no .xlsx workbook inside: nothing could be found. Save it as .xlsx again';
 
 /**
  * Makes a document with a file to upload.

@@ -51,7 +51,7 @@ export function detectFormat(
  * File extensions of tables. Servers cannot read tables with their own type, so the node sends the type `txt` (see
  * `test/recordings/sheets-as-txt.json`).
  */
-const TABLE_TYPES = ['csv', 'tsv', 'xlsx'];
+const TABLE_EXTENSIONS = ['csv', 'tsv', 'xlsx'];
 
 export type FileFormat = ReturnType<typeof fileFormatOf>;
 
@@ -72,7 +72,7 @@ export function fileFormatOf(name: string, statedType = '', given?: string | nul
 		Object.keys(DOCUMENT_MIME_TYPES).findLast((known) => DOCUMENT_MIME_TYPES[known] === essence);
 	const mimeType = DOCUMENT_MIME_TYPES[extension ?? ''] ?? (essence || UNKNOWN_MIME_TYPE);
 	const isText = /^text\/|[/+-](json|xml|yaml|ndjson|jsonl|javascript)$/.test(mimeType);
-	const isTable = TABLE_TYPES.includes(extension ?? '');
+	const isTable = TABLE_EXTENSIONS.includes(extension ?? '');
 	return {
 		/** The file name, with an extension if the format is known. */
 		name: ownExtension === undefined && extension !== undefined ? `${name}.${extension}` : name,

@@ -7,7 +7,7 @@ import type { Item } from '../../../../execution/item';
 export const NUL = '\0';
 
 /** A text file with at least one U+0000 per 1,000 characters is rejected, because it is probably not text. */
-const CHARACTERS_PER_NUL = 1000;
+const MIN_CHARACTERS_PER_NUL = 1000;
 
 /**
  * Whether the first bytes of a file are text without U+0000, in at least one of two encodings: the encoding of the byte
@@ -72,7 +72,7 @@ export class FileDecoder {
 
 	/** @throws NodeOperationError if bytes are not valid in this encoding, or the file has too many U+0000 for a text */
 	checkText(item: Item, field: BinaryField): void {
-		const hasFewNuls = !this.hadNul || this.nuls * CHARACTERS_PER_NUL < this.characters;
+		const hasFewNuls = !this.hadNul || this.nuls * MIN_CHARACTERS_PER_NUL < this.characters;
 		if (this.isValid && hasFewNuls) return;
 		const issue = `is not text in ${this.encoding.toUpperCase()}. ${ENCODING_ADVICE}`;
 		throwFileIssue(item, field, issue);
@@ -180,14 +180,14 @@ export async function* textChunks(item: Item, field: BinaryField): AsyncGenerato
 }
 
 /** Length of the longest byte order mark, in bytes. */
-const MARK_BYTES = 3;
+const BYTE_ORDER_MARK_LENGTH = 3;
 
 /** Yields the pieces of a file. Joins the first pieces until they are long enough for a byte order mark. */
 async function* withWholeMark(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
 	let head: Buffer | undefined = Buffer.alloc(0);
 	for await (const piece of pieces) {
 		if (head) head = Buffer.concat([head, piece]);
-		if (head && head.length < MARK_BYTES) continue;
+		if (head && head.length < BYTE_ORDER_MARK_LENGTH) continue;
 		yield head ?? piece;
 		head = undefined;
 	}
@@ -196,7 +196,7 @@ async function* withWholeMark(pieces: AsyncIterable<Uint8Array>): AsyncGenerator
 
 /** The encoding by the byte order mark of a file; undefined if the file has none. */
 function encodingByMark(head: Uint8Array): string | undefined {
-	const mark = Buffer.from(head.subarray(0, MARK_BYTES)).toString('latin1');
+	const mark = Buffer.from(head.subarray(0, BYTE_ORDER_MARK_LENGTH)).toString('latin1');
 	if (mark === '\xef\xbb\xbf') return 'utf-8';
 	if (mark.startsWith('\xff\xfe')) return 'utf-16le';
 	return mark.startsWith('\xfe\xff') ? 'utf-16be' : undefined;

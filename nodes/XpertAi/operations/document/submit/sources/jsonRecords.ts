@@ -21,8 +21,8 @@ const MAX_LINES_IN_GROUP = 100;
 /** Maximum number of characters to parse as one JSON text. The JSON text is a line or a whole file. */
 const MAX_VALUE_LENGTH = 32 * 2 ** 20;
 
-/** A file counts as JSON lines if at least one line in `LINES_PER_OBJECT` is a JSON object (see `areJsonLines`). */
-const LINES_PER_OBJECT = 4;
+/** A file counts as JSON lines if at least one line in `MAX_LINES_PER_OBJECT` is a JSON object (see `areJsonLines`). */
+const MAX_LINES_PER_OBJECT = 4;
 
 /** Maximum number of lines that `areJsonLines` checks, because each parse error takes time. */
 const MAX_CHECKED_LINES = 400;
@@ -51,12 +51,12 @@ export async function* jsonRecords(text: AsyncIterable<string>): AsyncGenerator<
 		const isTooLong = length > MAX_VALUE_LENGTH;
 		if (isTooLong) countsAsJsonLines ||= areJsonLines(held);
 		if (countsAsJsonLines) yield held.splice(0).map(parseLine);
-		else if (isTooLong) return yield [{ positionText: 'The file', issue: FILE_TOO_LONG }];
+		else if (isTooLong) return yield [{ positionText: 'The file', issue: FILE_TOO_LONG_ISSUE }];
 	}
 	if (held.length > 0) yield* chunk([...recordsInWholeFile(held)], MAX_LINES_IN_GROUP);
 }
 
-const FILE_TOO_LONG =
+const FILE_TOO_LONG_ISSUE =
 	'is larger than 32 MB, and its lines are no JSON objects. Write it as JSON lines: one object a line';
 
 /**
@@ -83,7 +83,7 @@ async function* nonBlankLines(chunks: AsyncIterable<string>): AsyncGenerator<Lin
 	if (line.text) yield [line];
 }
 
-const LINE_TOO_LONG = 'is longer than 32 MB, so nothing after it was read';
+const LINE_TOO_LONG_ISSUE = 'is longer than 32 MB, so nothing after it was read';
 
 function parseLine({ number, text }: Line): FileRecord {
 	const positionText = `Line ${number} of the file`;
@@ -92,7 +92,7 @@ function parseLine({ number, text }: Line): FileRecord {
 	} catch {
 		// `nonBlankLines` has cut a line of this length.
 		const isCut = text.length > MAX_VALUE_LENGTH;
-		return { positionText, issue: isCut ? LINE_TOO_LONG : 'is not valid JSON' };
+		return { positionText, issue: isCut ? LINE_TOO_LONG_ISSUE : 'is not valid JSON' };
 	}
 }
 
@@ -108,7 +108,7 @@ const isObjectLine = (line?: Line) =>
 function areJsonLines(lines: Line[]): boolean {
 	if (lines[0]?.text.trimStart().startsWith('[')) return false;
 	const checked = lines.slice(0, MAX_CHECKED_LINES);
-	return checked.filter(isObjectLine).length * LINES_PER_OBJECT >= checked.length;
+	return checked.filter(isObjectLine).length * MAX_LINES_PER_OBJECT >= checked.length;
 }
 
 /** Parses a whole file as a JSON array, one JSON value, or JSON lines. Yields one `issue` if no format fits. */

@@ -15,12 +15,12 @@ export const isWithoutContent = (record: DocumentRecord) =>
 	CONTENT_FIELDS.every((name) => isEmpty(record[name]));
 
 /** Default chunk size and overlap of servers. */
-const CHUNK_SIZE = 1000;
+const DEFAULT_CHUNK_SIZE = 1000;
 
-const CHUNK_OVERLAP = 200;
+const DEFAULT_CHUNK_OVERLAP = 200;
 
 /** Matches the escape `\u0000` in JSON text. Does not match `\\u0000`, which means a backslash and `u0000`. */
-const NUL_IN_JSON = /(?<!\\)((?:\\\\)*)\\u0000/g;
+const NUL_ESCAPE_PATTERN = /(?<!\\)((?:\\\\)*)\\u0000/g;
 
 /**
  * Prepares a record for the server: adds a text splitter, converts dates in the metadata to UTC, sorts the keys, and
@@ -38,7 +38,7 @@ export function readyRecord(
 	// Runs compare the JSON, so a record must have the same JSON in whatever order its keys came.
 	const record = withSortedKeys(withUtcDates(split));
 	const json = item.jsonText(record, fieldNaming);
-	const cleaned = json.replace(NUL_IN_JSON, '$1');
+	const cleaned = json.replace(NUL_ESCAPE_PATTERN, '$1');
 	return cleaned === json
 		? { record, recordJson: json }
 		: { record: JSON.parse(cleaned) as DocumentRecord, recordJson: cleaned, hadNul: true };
@@ -50,7 +50,7 @@ function checkChunkSizes(
 	{ parserConfig }: DocumentRecord,
 	fieldNaming: FieldNaming,
 ): void {
-	const size = parserConfig?.chunkSize ?? CHUNK_SIZE;
+	const size = parserConfig?.chunkSize ?? DEFAULT_CHUNK_SIZE;
 	// A missing overlap needs no check: its default fits the chunk size (see `withTextSplitter`).
 	const overlap = parserConfig?.chunkOverlap ?? 0;
 	const throwIssue = (setting: string, issue: string, value: number) =>
@@ -76,7 +76,7 @@ export function withTextSplitter(record: DocumentRecord): DocumentRecord {
 	if (!parserConfig || 'textSplitter' in parserConfig) return record;
 	const { chunkSize, chunkOverlap, delimiter } = parserConfig;
 	// The default overlap is too large for small chunks.
-	const fittingOverlap = chunkSize && Math.min(CHUNK_OVERLAP, Math.floor(chunkSize / 5));
+	const fittingOverlap = chunkSize && Math.min(DEFAULT_CHUNK_OVERLAP, Math.floor(chunkSize / 5));
 	// `delimiter` is a list separated by spaces. `separators` is a list separated by commas, so it cannot hold a delimiter
 	// with a comma. Line breaks and tabs are escaped in it.
 	const separators = (delimiter ?? '')
