@@ -60,9 +60,12 @@ async function isRootNoteLost(
 	if (lease.counters.root > 0) return true;
 	// The first run of the source has sent documents, and crashed before it wrote the root note.
 	if (lease.counters.sent > 0) return false;
-	// There is no lease, or only that of a run that crashed before it read the memory. A journal page or a piece still
-	// proves that there was a memory.
 	const firstPieces = await notes.read(POSSIBLE_FIRST_PIECE_NAMES);
+	// The lease may be that of a run that crashed before it read the memory. A piece with entries then proves that there
+	// was one. Pages and empty pieces prove nothing: a first run that crashed leaves them, too.
+	if (lease.existedBefore)
+		return compact(firstPieces).some((piece) => piece === 'damaged' || piece.body.length > 0);
+	// Without a lease, a journal page or any piece proves that there was a memory.
 	return compact([...firstPages, ...firstPieces]).length > 0;
 }
 
