@@ -292,7 +292,8 @@ export class Nights {
 				await this.run(knowledgebaseId, { ...one, runId: at + 1 }, own);
 				own.worked.push(one.source);
 			} catch (caught) {
-				if (isAtWork(caught)) own.refused.push(wordsOf(caught));
+				// A run alone names another at work where a fault keeps it from learning that this one has ended.
+				if (night.others && isAtWork(caught)) own.refused.push(wordsOf(caught));
 				else own.error = caught as Error;
 			}
 			own.isOver = true;
