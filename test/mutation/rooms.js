@@ -20,7 +20,7 @@ module.exports = {
 	identity: {
 		folder: 'nodes/XpertAi',
 		files: [
-			'payloads/{identity,keys,missingValues,template,codePath,codeTokens}',
+			'payloads/{identity,keys,missingValues,template,codePathEnd,codeTokens}',
 			'execution/{identityFields,missingExpressionPart}',
 		],
 		engine: ['ingestIdentity', 'ingestMissingValues'],
@@ -46,7 +46,7 @@ module.exports = {
 	pickers: { folder: 'nodes/XpertAi/pickers', files: ['!(locators)'], engine: ['pickers'] },
 	payloads: {
 		folder: 'nodes/XpertAi/payloads',
-		files: ['!(identity|keys|missingValues|template|codePath|codeTokens)'],
+		files: ['!(identity|keys|missingValues|template|codePathEnd|codeTokens)'],
 	},
 	// Simple operations are data: what they send, and make of answers, is held by the cases of all operations.
 	operations: {

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { MAX_IDS_PER_URL } from '../transport/api';
 import type { Failure } from '../transport/failure';
 import { failureMessage } from '../transport/failureText';
-import { sanitize } from '../transport/sanitize';
+import { sanitizedLine } from '../transport/sanitizedLine';
 import { documentListSchema } from './documentList';
 import type { KnowledgebaseRoutes } from '../transport/knowledgebaseRoutes';
 

@@ -1,6 +1,6 @@
 import { get } from 'lodash';
 
-import { lastTokenIndexOfPath } from './codePath';
+import { lastTokenIndexOfPath } from './codePathEnd';
 import {
 	CLOSING_BRACKETS,
 	endsOperand,

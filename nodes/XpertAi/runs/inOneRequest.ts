@@ -22,7 +22,7 @@ import { call } from '../transport/call';
 import { FIRST_PAUSE_MS } from '../transport/clock';
 import { mayMeanNoRecord } from '../transport/failure';
 import { repeatUntil } from './client';
-import { explainFailedStart, explainIfThreadMissing } from './explainFailedStart';
+import { resultIfThreadMissing, resultOfFailedStart } from './failedStart';
 import {
 	arrivalUnknownResult,
 	busyAtDeadlineResult,

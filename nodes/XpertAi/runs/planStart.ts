@@ -3,10 +3,10 @@ import { compact, difference, isString } from 'lodash';
 
 import { type ConversationFacts, findAnswer } from '../threads/conversation';
 import { newestRun, type RunRecord, SETTLING_MS, stageOf, startedRuns } from '../threads/runsApi';
-import { approvalDetails, fieldOfTasks, waitsForPerson } from '../threads/tasks';
-import { sanitize } from '../transport/sanitize';
+import { approvalDetails, fieldOfEachTask, waitsForPerson } from '../threads/tasks';
+import { sanitizedLine } from '../transport/sanitizedLine';
 import { repeatUntil } from './client';
-import { explainIfThreadMissing } from './explainFailedStart';
+import { resultIfThreadMissing } from './failedStart';
 import { lastFollowedRun } from './followRun';
 import {
 	busyResult,

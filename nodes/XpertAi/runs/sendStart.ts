@@ -16,7 +16,7 @@ import { certainlyNotDone, type Failure, isTransient, mayMeanNoRoute } from '../
 import { failureMessage } from '../transport/failureText';
 import { cancelIfGivenUp } from './cancelRun';
 import { type Client, repeatUntil } from './client';
-import { explainFailedStart } from './explainFailedStart';
+import { resultOfFailedStart } from './failedStart';
 import type { FollowOptions } from './followRun';
 import type { Plan } from './planStart';
 import {

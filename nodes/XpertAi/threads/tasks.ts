@@ -2,7 +2,7 @@ import { get, partition, startsWith } from 'lodash';
 import { z } from 'zod';
 
 import { lenientText, sameSchemaForKeys } from '../payloads/zodHelpers';
-import { sanitize } from '../transport/sanitize';
+import { sanitizedLine } from '../transport/sanitizedLine';
 
 /**
  * Returns the tasks that wait for a person. Excludes the task `__start__`, which a cancelled run leaves behind

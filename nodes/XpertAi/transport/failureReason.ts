@@ -4,7 +4,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { isJsonObject } from '../payloads/json';
 import { isHtml, unreadableReason } from './unreadable';
 import type { Failure } from './failure';
-import { titleOf } from './sanitize';
+import { htmlTitleOf } from './sanitizedLine';
 
 /** Reasons in plain words for PostgreSQL error codes that a real server has sent. */
 const DATABASE_REASONS: Record<string, string> = {

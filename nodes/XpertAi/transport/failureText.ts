@@ -2,7 +2,7 @@ import { compact } from 'lodash';
 
 import { type Failure, type FailureKind, hasSuccessStatus, isConnectionClosed } from './failure';
 import { CERTIFICATE_REASONS, NETWORK_REASONS, PLAIN_HTTP_ERROR } from './networkCodes';
-import { sanitize } from './sanitize';
+import { sanitizedLine } from './sanitizedLine';
 
 /** The advice for each kind of failure. */
 const KIND_ADVICE: Record<FailureKind, string> = {

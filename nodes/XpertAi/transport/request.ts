@@ -21,7 +21,7 @@ import {
 import type { Failure } from './failure';
 import { type EventStreamOptions, readStream } from './eventStream';
 import { closeFiles } from './multipart';
-import { sanitize } from './sanitize';
+import { sanitizedLine } from './sanitizedLine';
 import { type Redact, redactor } from './redact';
 
 export interface ApiRequest<Answer = unknown> {

@@ -2,7 +2,7 @@ import { randomUUID } from 'crypto';
 
 import type { Clock } from '../../transport/clock';
 import type { Failure } from '../../transport/failure';
-import { sanitize } from '../../transport/sanitize';
+import { sanitizedLine } from '../../transport/sanitizedLine';
 import { SLOT_COUNT } from './journal';
 import {
 	isReadable,

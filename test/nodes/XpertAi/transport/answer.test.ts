@@ -10,7 +10,7 @@ import {
 	recordSchemaWith,
 } from 'nodes/XpertAi/transport/answerSchemas';
 import { failureReason as reasonIn } from 'nodes/XpertAi/transport/failureReason';
-import { sanitize } from 'nodes/XpertAi/transport/sanitize';
+import { sanitizedLine } from 'nodes/XpertAi/transport/sanitizedLine';
 import { recordings } from 'test/sandbox/support/recordings';
 
 describe('answerIssue', () => {

@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 import { keyOf } from '../../../execution/identityFields';
 import { readVersion, wantsVersion } from './documentVersion';
-import { throwIfFixedVersion } from './fixedFields';
+import { throwIfFixedVersion } from './fixedFieldChecks';
 import type { Item } from '../../../execution/item';
 import type { Execution } from '../../../execution/operation';
 import { addHints, isTool } from '../../../execution/n8nExecution';

@@ -1,6 +1,6 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 
-import { throwIfFixedVersion } from './fixedFields';
+import { throwIfFixedVersion } from './fixedFieldChecks';
 import type { Execution } from '../../../execution/operation';
 import { readOutputFormat } from '../../../execution/outputs';
 import { addHints } from '../../../execution/n8nExecution';

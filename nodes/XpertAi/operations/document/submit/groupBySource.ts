@@ -3,7 +3,7 @@ import type { AnyZodObject } from 'zod';
 import { sourceNameAndShard } from '../sourceIdentity';
 import type { Item } from '../../../execution/item';
 import { mayContinue } from '../../../execution/n8nExecution';
-import { throwIfFixedKey } from './fixedFields';
+import { throwIfFixedKey } from './fixedFieldChecks';
 import { sameSettingsCheck, submitSettingsSchema } from './settings';
 import { SourceRun } from './sourceRun';
 import type { Submission } from './submission';

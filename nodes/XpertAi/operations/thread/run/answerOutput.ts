@@ -10,8 +10,8 @@ import { CitationRewriter } from '../../../threads/citations';
 import type { Part } from '../../../threads/runEventSchemas';
 import { type Source, sourcesOf } from '../../../threads/sources';
 import { approvalDetails, waitingMessage } from '../../../threads/tasks';
-import { parseJsonText } from '../../../transport/answer';
-import type { RunOptions } from './options';
+import { parseAndCleanJson } from '../../../transport/answer';
+import type { RunOptions } from './runSettings';
 import { filterReport } from './filterReport';
 import { chatSessionOf } from './chatTriggerSession';
 

@@ -1,9 +1,9 @@
 import { compact, find, isString, map, sumBy } from 'lodash';
 import { z } from 'zod';
 
-import type { Part } from '../../../threads/runEventSchemas';
-import { parseJsonText } from '../../../transport/answer';
-import { sanitize } from '../../../transport/sanitize';
+import type { AnswerPart } from '../../../threads/runEventSchemas';
+import { parseAndCleanJson } from '../../../transport/answer';
+import { sanitizedLine } from '../../../transport/sanitizedLine';
 
 /**
  * How a search was filtered. If several searches differ, the status that comes first in this list is reported. `unknown`:

@@ -25,8 +25,8 @@ import {
 import { type Row, rowName, valuesOfRows } from '../../shared/typedRows';
 import { decisionField, messageFields } from './fields';
 import { runOptionsField } from './optionFields';
-import { runSettingsSchema } from './options';
-import { chatSessionOf } from './chatTriggerSession';
+import { runSettingsSchema } from './runSettings';
+import { chatSessionIdOf } from './chatTriggerSession';
 import { unresolvedValue } from '../../../execution/givenValues';
 
 const threadSourceSchema = z.enum(['auto', 'new', 'key', 'existing']);

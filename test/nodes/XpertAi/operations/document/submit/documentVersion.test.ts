@@ -6,7 +6,7 @@ import {
 	readVersion,
 	wantsVersion,
 } from 'nodes/XpertAi/operations/document/submit/documentVersion';
-import { throwIfFixedVersion } from 'nodes/XpertAi/operations/document/submit/fixedFields';
+import { throwIfFixedVersion } from 'nodes/XpertAi/operations/document/submit/fixedFieldChecks';
 
 import { evaluatingItem as itemWith } from '../../../../support/evaluatingItem';
 import { thrownBy } from '../../../../support/thrown';

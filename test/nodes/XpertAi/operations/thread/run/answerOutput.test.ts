@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { get } from 'lodash';
-import { ChatStream } from 'nodes/XpertAi/operations/thread/run/chat';
-import { answerOf, stepsOf } from 'nodes/XpertAi/operations/thread/run/answerOutput';
+import { ChatStream } from 'nodes/XpertAi/operations/thread/run/chatStream';
+import { answerOutputOf, stepsOf } from 'nodes/XpertAi/operations/thread/run/answerOutput';
 import { filterReport } from 'nodes/XpertAi/operations/thread/run/filterReport';
-import type { RunOptions } from 'nodes/XpertAi/operations/thread/run/options';
-import type { Completed } from 'nodes/XpertAi/runs/result';
+import type { RunOptions } from 'nodes/XpertAi/operations/thread/run/runSettings';
+import type { CompletedResult } from 'nodes/XpertAi/runs/result';
 import type { CitationStyle } from 'nodes/XpertAi/threads/citations';
 import { transcriptFromThread, RunTranscript } from 'nodes/XpertAi/threads/runTranscript';
 import type { Part } from 'nodes/XpertAi/threads/runEventSchemas';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-import { sanitize, titleOf } from 'nodes/XpertAi/transport/sanitize';
+import { sanitizedLine, htmlTitleOf } from 'nodes/XpertAi/transport/sanitizedLine';
 
 const TOKEN = 'sk-x-s3cret/4711+"q"';
 
@@ -21,7 +21,7 @@ describe('words of a server', () => {
 		['are nothing where there are none', '', undefined],
 		['are nothing where there are blanks', ' \n\t', undefined],
 		['are nothing where there are tags alone', '<p> </p>', undefined],
-	])('%s', (_, text, words) => expect(sanitize(text)).toBe(words));
+	])('%s', (_, text, words) => expect(sanitizedLine(text)).toBe(words));
 
 	/** Texts made of what markup is made of. */
 	const hostile = fc
@@ -37,7 +37,7 @@ describe('words of a server', () => {
 	it('are one short line that holds no markup, whatever it was', () => {
 		fc.assert(
 			fc.property(hostile, (text) => {
-				const words = sanitize(text) ?? 'x';
+				const words = sanitizedLine(text) ?? 'x';
 				expect(words).not.toMatch(/<[a-z/!?]/i);
 				expect(words).toMatch(/^\S(.{0,498}\S)?$/u);
 			}),
@@ -45,8 +45,8 @@ describe('words of a server', () => {
 	});
 
 	it('are looked for in the first 16 KB', () => {
-		expect(sanitize(`${' '.repeat(16 * 1024 - 4)}here and there`)).toBe('here');
-		expect(titleOf(`${' '.repeat(16 * 1024)}<title>late</title>`)).toBeUndefined();
+		expect(sanitizedLine(`${' '.repeat(16 * 1024 - 4)}here and there`)).toBe('here');
+		expect(htmlTitleOf(`${' '.repeat(16 * 1024)}<title>late</title>`)).toBeUndefined();
 	});
 });
 
@@ -56,4 +56,4 @@ it.each([
 	['may be empty', '<title></title>', ''],
 	['is none where it does not end', '<title>never ends', undefined],
 	['is told where a tag is doubled', '<title<title>x</title>', 'x'],
-])('the title of a page %s', (_, page, title) => expect(titleOf(page)).toBe(title));
+])('the title of a page %s', (_, page, title) => expect(htmlTitleOf(page)).toBe(title));

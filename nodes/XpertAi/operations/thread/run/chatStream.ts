@@ -2,7 +2,7 @@ import type { Item } from '../../../execution/item';
 import { isInStreamingChat } from '../../../execution/n8nExecution';
 import { CitationRewriter, type CitationStyle } from '../../../threads/citations';
 import type { Listener } from '../../../threads/runTranscript';
-import type { Part } from '../../../threads/runEventSchemas';
+import type { AnswerPart } from '../../../threads/runEventSchemas';
 import { passagesIn, Sources } from '../../../threads/sources';
 import { EMPTY_ANSWER_TEXT } from './answerOutput';
 
@@ -37,7 +37,7 @@ export class ChatStream implements Listener {
 		this.sources.add(passagesIn(answer));
 	}
 
-	onResumed(parts: Part[]) {
+	onResumed(parts: AnswerPart[]) {
 		this.sources.addParts(parts);
 	}
 

@@ -47,4 +47,4 @@ function lastTokenIndexOfStep(tokens: Token[], endOfPath: number): number | unde
 
 /** Returns the index of the token that closes a bracket. */
 const closingIndex = (tokens: Token[], opening: number): number =>
-	tokens.indexOf(tokens[opening]?.closing as Token);
+	tokens.indexOf(tokens[opening]?.closingToken as Token);

@@ -11,7 +11,7 @@ const MAX_LENGTH = 500;
  *
  * @returns `undefined` if no text remains
  */
-export function sanitize(text: string): string | undefined {
+export function sanitizedLine(text: string): string | undefined {
 	// Removes tags. Makes incomplete tags harmless with a space after `<`.
 	const plain = text
 		.slice(0, MAX_READ_LENGTH)
@@ -22,5 +22,5 @@ export function sanitize(text: string): string | undefined {
 }
 
 /** Returns the title of an HTML page, if any. */
-export const titleOf = (page: string): string | undefined =>
+export const htmlTitleOf = (page: string): string | undefined =>
 	/<title[^<>]*>([^<]*)<\/title>/i.exec(page.slice(0, MAX_READ_LENGTH))?.[1]?.trim();

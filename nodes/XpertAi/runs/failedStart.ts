@@ -13,7 +13,7 @@ import { readRunConversation, type Run } from './run';
  * - the failure of the check, if the check fails and `otherwise` has no failure
  * - else `otherwise`
  */
-export async function explainIfThreadMissing(
+export async function resultIfThreadMissing(
 	run: Run,
 	otherwise: UnsuccessfulResult,
 ): Promise<UnsuccessfulResult> {
@@ -31,10 +31,10 @@ export async function explainIfThreadMissing(
 }
 
 /** Returns the result of a start that the server rejected. Checks the thread if the rejection may be due to the thread. */
-export async function explainFailedStart(run: Run, failure: Failure): Promise<UnsuccessfulResult> {
+export async function resultOfFailedStart(run: Run, failure: Failure): Promise<UnsuccessfulResult> {
 	const result: UnsuccessfulResult = { status: 'failed', failure };
 	// For a missing thread, the server may answer 500. A 404 is about the assistant, which the server looks up first.
 	const threadMayBeMissing =
 		!run.isThreadNew && mayMeanNoRecord(failure) && failure.missing !== 'record';
-	return threadMayBeMissing ? await explainIfThreadMissing(run, result) : result;
+	return threadMayBeMissing ? await resultIfThreadMissing(run, result) : result;
 }
