@@ -87,7 +87,7 @@ export function changesFetcher(
  * The status `interrupted` does not show whether the last run waits or was cancelled. If only leftover tasks of another
  * run remain (see `waitingTaskFacts`), the last run has answered, or was cancelled if there is an `error`.
  */
-function eventOfStatus(status: unknown, open: OpenTasks): ConversationEvent | undefined {
+function eventOfStatus(status: unknown, open: OpenTaskFacts): ConversationEvent | undefined {
 	if (status === 'idle') return 'answered';
 	if (status === 'error') return 'failed';
 	if (status !== 'interrupted') return undefined;
@@ -96,4 +96,4 @@ function eventOfStatus(status: unknown, open: OpenTasks): ConversationEvent | un
 }
 
 /** The open tasks of a conversation, and the error text of the last run. */
-type OpenTasks = ReturnType<typeof waitingTaskFacts> & { error?: string };
+type OpenTaskFacts = ReturnType<typeof waitingTaskFacts> & { error?: string };

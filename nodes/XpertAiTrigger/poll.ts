@@ -6,7 +6,7 @@ import { PAGE_SIZE } from '../XpertAi/execution/paging';
 import { ParameterReader } from '../XpertAi/execution/parameterReader';
 import { systemClock } from '../XpertAi/transport/clock';
 import { connectionWithoutItem } from '../XpertAi/transport/request';
-import { readChanges, type Reading } from './readChanges';
+import { type ChangesReading, readChanges } from './readChanges';
 import { triggerFields, type TriggerSettings, triggerSettingsSchema } from './fields';
 import { makeItems, MAX_POLLS_PER_THREAD } from './items';
 import {
@@ -72,7 +72,7 @@ async function pollContext(context: IPollFunctions) {
 type PollContext = Awaited<ReturnType<typeof pollContext>>;
 
 /** The parameters of `pollWithState`. Only tests set `pageSize`. */
-type Polling = Omit<PollContext, 'context'> & { pageSize?: number };
+type PollParameters = Omit<PollContext, 'context'> & { pageSize?: number };
 
 /**
  * Runs one poll. The first poll only stores the existing changes. A manual test returns the newest change and stores
@@ -110,7 +110,7 @@ const isSameId = (a?: string, b?: string) => a?.toLowerCase() === b?.toLowerCase
  */
 export async function pollWithState(
 	state: PollState,
-	polling: Polling,
+	polling: PollParameters,
 ): Promise<INodeExecutionData[][] | null> {
 	const { fetchChanges, settings, stored, watched } = polling;
 	const found = await readNewChanges(state, polling);
@@ -146,10 +146,10 @@ export async function pollWithState(
 /** Reads changes until there are enough for one poll, or the time for reading is over. */
 async function readNewChanges(
 	state: PollState,
-	polling: Polling,
-): Promise<Reading<ConversationChange>> {
+	polling: PollParameters,
+): Promise<ChangesReading<ConversationChange>> {
 	const { fetchChanges, settings, hasTime, pageSize = PAGE_SIZE } = polling;
-	const isEnough = ({ changes, upTo }: Reading<ConversationChange>) => {
+	const isEnough = ({ changes, completeUntil }: ChangesReading<ConversationChange>) => {
 		if (!hasTime(READING_SHARE)) return true;
 		// Earlier polls have read up to `since`, so a poll that stops before it would bring nothing new.
 		if (upTo < state.since) return false;

@@ -6,6 +6,8 @@ import { MINUTE_MS } from '../XpertAi/transport/clock';
 import {
 	type Change,
 	changeKey,
+	type ChangesPage,
+	type ChangesReading,
 	type FetchChanges,
 	type Page,
 	readChanges,
@@ -104,7 +106,7 @@ interface PollOutcome {
 export function nextPollState(
 	latest: PollState,
 	atStart: PollState,
-	{ changes, upTo, serverTime = Infinity }: Reading<Change>,
+	{ changes, completeUntil, serverTime = Infinity }: ChangesReading<Change>,
 	{ wanted, handled, postponed }: PollOutcome,
 ): PollState {
 	const [oldestUnhandled] = differenceBy(unhandledChanges(latest, wanted), handled, changeKey);
@@ -182,7 +184,7 @@ export async function createPollState(fetchChanges: FetchChanges<Change>, watche
 export async function correctPollState(
 	fetchChanges: FetchChanges<Change>,
 	state: PollState,
-	{ changes, serverTime }: Page<Change>,
+	{ changes, serverTime }: ChangesPage<Change>,
 ): Promise<PollState | undefined> {
 	const isPlausible = (time: number) => state.since <= time + OVERLAP_MS;
 	// Without the server's time, changes from `again` on show that the state is not ahead of the server.

@@ -10,13 +10,13 @@ export interface Change {
 }
 
 /** A page of changes. `serverTime` is missing if the server did not send its time. */
-export interface Page<One extends Change> {
+export interface ChangesPage<One extends Change> {
 	changes: One[];
 	serverTime?: number;
 }
 
 /** The changes read so far. `serverTime` comes from the first page. */
-export interface Reading<One extends Change> extends Page<One> {
+export interface ChangesReading<One extends Change> extends ChangesPage<One> {
 	/** The reading is complete up to this time (exclusive). */
 	upTo: number;
 	/** The error that stopped the reading. */
@@ -34,7 +34,7 @@ export interface ChangesQuery {
 }
 
 /** Fetches a page of changes; throws if the request fails. */
-export type FetchChanges<One extends Change> = (query: ChangesQuery) => Promise<Page<One>>;
+export type FetchChanges<One extends Change> = (query: ChangesQuery) => Promise<ChangesPage<One>>;
 
 /**
  * Reads changes page by page, oldest first. Each page starts at a timestamp. An offset would be wrong if the list
@@ -46,11 +46,11 @@ export type FetchChanges<One extends Change> = (query: ChangesQuery) => Promise<
 export async function readChanges<One extends Change>(
 	fetchChanges: FetchChanges<One>,
 	from: number,
-	isEnough: (soFar: Reading<One>) => boolean = () => false,
+	isEnough: (soFar: ChangesReading<One>) => boolean = () => false,
 	pageSize = PAGE_SIZE,
-): Promise<Reading<One>> {
+): Promise<ChangesReading<One>> {
 	const seen = new Map<string, One>();
-	const read: Reading<One> = { upTo: from, changes: [] };
+	const read: ChangesReading<One> = { completeUntil: from, changes: [] };
 	/** Number of changes on the previous page that have the newest time of that page. */
 	let sameTime = 0;
 	try {

@@ -2,7 +2,7 @@ import { map, uniq } from 'lodash';
 import { type INode, NodeApiError, NodeOperationError } from 'n8n-workflow';
 
 import type { Answered } from '../transport/answer';
-import { type Call, call } from '../transport/call';
+import { call, type RetryableRequest } from '../transport/call';
 import { systemClock } from '../transport/clock';
 import type { RequestContext } from '../transport/credential';
 import { type Failure, isRebuildingIndex } from '../transport/failure';
@@ -107,7 +107,7 @@ const FORBIDDEN_ADVICE =
 export async function callOrThrow<Answer>(
 	context: RequestContext,
 	send: Send,
-	request: Call<Answer>,
+	request: RetryableRequest<Answer>,
 	toError = (failure: Failure) => apiError(failure, { node: context.getNode() }),
 ): Promise<Answered<Answer>> {
 	const signal = executionCancelSignal(context);

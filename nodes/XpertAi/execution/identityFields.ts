@@ -18,13 +18,17 @@ import type { ParameterReader } from './parameterReader';
 import { throwMissingPart } from './missingExpressionPart';
 
 /** An item whose expressions are evaluated in its `expressionScope`. */
-export type ItemReader = ParameterReader & { expressionScope: ExpressionScope };
+export type ItemParameterReader = ParameterReader & { expressionScope: ExpressionScope };
 
 /**
  * Reads an identity field. A Fixed field gives text. An expression gives its value, without conversion, or a `MissingPart`
  * if a part of it is missing. An expression for the whole collection is not split into parts.
  */
-export function valueOrMissing(item: ItemReader, name: string, options: IdentityOptions): unknown {
+export function valueOrMissing(
+	item: ItemParameterReader,
+	name: string,
+	options: IdentityOptions,
+): unknown {
 	const [collection = '', ...path] = name.split('.');
 	// An expression may return the whole collection. Then the node parameters contain no single field.
 	if (path.length > 0 && isExpression(item.node.parameters[collection])) {
@@ -38,7 +42,7 @@ export function valueOrMissing(item: ItemReader, name: string, options: Identity
 
 /** Reads an identity field as text. Returns a `MissingPart` if a part of its expression is missing. */
 function textOrMissing(
-	item: ItemReader,
+	item: ItemParameterReader,
 	name: string,
 	options: IdentityOptions,
 ): string | MissingPart {
@@ -47,7 +51,7 @@ function textOrMissing(
 }
 
 /** Whether an identity field is filled in. If an expression returns the collection, its result decides. */
-export function isGiven(item: ItemReader, name: string): boolean {
+export function isGiven(item: ItemParameterReader, name: string): boolean {
 	const [collection = '', ...path] = name.split('.');
 	const isCollectionExpression = path.length > 0 && isExpression(item.node.parameters[collection]);
 	return isCollectionExpression
@@ -68,7 +72,7 @@ export interface KeyOptions extends IdentityOptions {
  *
  * @throws NodeOperationError if a part of the key is missing, or the key is not valid
  */
-export function keyOf(item: ItemReader, name: string, options: KeyOptions = {}): string {
+export function keyOf(item: ItemParameterReader, name: string, options: KeyOptions = {}): string {
 	const found = textOrMissing(item, name, options);
 	const field = `"${item.labelOf(name)}"`;
 	const text =
@@ -81,7 +85,7 @@ export function keyOf(item: ItemReader, name: string, options: KeyOptions = {}):
 
 /** Throws an error about a missing part of a text. */
 function throwMissingText(
-	item: ItemReader,
+	item: ItemParameterReader,
 	name: string,
 	missing: MissingPart,
 	issueAddition?: string,
@@ -97,7 +101,7 @@ function throwMissingText(
  * @throws NodeOperationError if a part of the key is missing, or the key is not valid
  */
 export const keyIfGiven = (
-	item: ItemReader,
+	item: ItemParameterReader,
 	name: string,
 	options?: KeyOptions,
 ): string | undefined => (isGiven(item, name) ? keyOf(item, name, options) : undefined);
@@ -129,7 +133,11 @@ export function checkedKey(
  *
  * @param options `needsEveryPart`: whether each of several parts needs a visible character. A lone part needs one.
  */
-export function throwIfPartMissing(item: ItemReader, name: string, options: IdentityOptions): void {
+export function throwIfPartMissing(
+	item: ItemParameterReader,
+	name: string,
+	options: IdentityOptions,
+): void {
 	const given = unresolvedValue(item.node, name);
 	if (!isExpression(given) || !isParameterFilled(item.node, name) || readsSibling(given)) return;
 	const parts = partsOf(templateParserOf(item.node)(given));
@@ -156,7 +164,7 @@ const WOULD_SELECT_OTHERS_ADVICE =
  *
  * @throws NodeOperationError if the expression of the field gives an empty text, or lacks a part
  */
-export function identityText(item: ItemReader, name: string): string {
+export function identityText(item: ItemParameterReader, name: string): string {
 	const found = textOrMissing(item, name, {});
 	if (found instanceof MissingPart) return throwMissingText(item, name, found);
 	if (found.trim() === '') item.throwEmptyIfExpression(name, found);
@@ -170,7 +178,11 @@ export function identityText(item: ItemReader, name: string): string {
  * @returns the value; undefined or an object if the missing part is alone (see `MissingPart.isAlone`)
  * @throws NodeOperationError if the missing part is not alone
  */
-export function valueUnlessMissing(item: ItemReader, field: string, value: unknown): unknown {
+export function valueOrThrowIfMissing(
+	item: ItemParameterReader,
+	field: string,
+	value: unknown,
+): unknown {
 	if (!(value instanceof MissingPart)) return value;
 	// The caller rejects an object, because of its type.
 	if (value.isAlone) return isObject(value.gave) ? value.gave : undefined;

@@ -8,7 +8,7 @@ import {
 	NodeOperationError,
 } from 'n8n-workflow';
 
-import type { Call } from '../transport/call';
+import type { RetryableRequest } from '../transport/call';
 import type { Failure } from '../transport/failure';
 import type { Connection } from '../transport/request';
 import {
@@ -210,7 +210,7 @@ export class Item extends ParameterReader {
 	 * @throws NodeApiError if the request fails
 	 */
 	async call<Answer>(
-		request: Call<Answer>,
+		request: RetryableRequest<Answer>,
 		advice?: AdviceContext,
 		body = typeof request.body === 'string' ? request.body : undefined,
 	): Promise<Answer> {

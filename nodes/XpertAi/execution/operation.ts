@@ -15,7 +15,7 @@ import type { StatusAdvice } from './apiError';
 import type { Item } from './item';
 
 /** The number of an endpoint in the API contract, E1 to E17. `beyond` is an endpoint outside the contract. */
-type Endpoint = `E${number}` | 'beyond';
+type EndpointNumber = `E${number}` | 'beyond';
 
 /** The keys that Simplify keeps, or a function that simplifies a result. */
 type Simplification = string[] | ((result: IDataObject) => IDataObject);
@@ -26,9 +26,9 @@ interface OperationInfo {
 	/** The name in n8n's nodes panel. Default: name and resource, e.g. `Get assistant`. */
 	action?: string;
 	/** The endpoint of the main request. A test generates a table in `docs/endpoints.md` from this property. */
-	endpoint: Endpoint;
+	endpoint: EndpointNumber;
 	/** Replaces `endpoint` on servers that support only the API contract. */
-	fallbackEndpoint?: Endpoint;
+	fallbackEndpoint?: EndpointNumber;
 	description: string;
 	/** Additional information for n8n's AI workflow builder. */
 	builderHint?: string;

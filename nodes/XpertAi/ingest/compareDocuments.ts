@@ -2,7 +2,7 @@ import { MAX_IDS_PER_URL } from '../transport/api';
 import type { Failure } from '../transport/failure';
 import type { DocumentGroups, ReadyDocument } from './readyDocuments';
 import type { SourceMemory } from './memory';
-import { type FetchedStatuses, processingState, type ProcessingStatus } from './statuses';
+import { type FetchedStatuses, processingState, type StatusRecord } from './statuses';
 
 /** Total size in bytes at which held documents are compared (see `Comparing.held`). */
 const MAX_HELD_BYTES = 8 * 1024 * 1024;
@@ -32,11 +32,11 @@ export interface CompareOptions {
 export type Standing = 'new' | 'changed' | 'back' | 'unchanged' | 'older' | 'gone';
 
 /** The result of comparing a document with earlier runs. */
-export interface Compared<Report> {
+export interface ComparedDocument<Report> {
 	document: ReadyDocument<Report>;
 	standing: Exclude<Standing, 'gone'>;
 	/** The processing status of an unchanged document. Unset if `mustBeProcessed` is false, or if no status was fetched. */
-	status?: ProcessingStatus;
+	status?: StatusRecord;
 }
 
 /**
@@ -47,8 +47,8 @@ export interface Compared<Report> {
 export async function* compareDocuments<Report>(
 	documents: DocumentGroups<Report>,
 	options: CompareOptions,
-): AsyncGenerator<Array<Compared<Report>>> {
-	const comparing = new Comparing<Report>(options);
+): AsyncGenerator<Array<ComparedDocument<Report>>> {
+	const comparing = new DocumentComparer<Report>(options);
 	for await (const group of documents) {
 		for (const document of group) {
 			if (comparing.mustCompareHeldBack(document)) await comparing.compareHeldBack();
@@ -61,8 +61,8 @@ export async function* compareDocuments<Report>(
 }
 
 /** Compares the documents of one run. */
-class Comparing<Report> {
-	private compared: Array<Compared<Report>> = [];
+class DocumentComparer<Report> {
+	private compared: Array<ComparedDocument<Report>> = [];
 	/** Documents whose content is unchanged, by ID in lower case. Their statuses are not checked yet. */
 	private readonly held = new Map<string, ReadyDocument<Report>>();
 	private heldBackBytes = 0;
@@ -70,7 +70,7 @@ class Comparing<Report> {
 	constructor(private readonly options: CompareOptions) {}
 
 	/** Returns the results since the last call. */
-	takeCompared(): Array<Compared<Report>> {
+	takeCompared(): Array<ComparedDocument<Report>> {
 		return this.compared.splice(0);
 	}
 
@@ -137,7 +137,7 @@ function standingInMemory(
  */
 function isUpToDate(
 	id: string,
-	status: ProcessingStatus | undefined,
+	status: StatusRecord | undefined,
 	failure: Failure | undefined,
 	{ fingerprints, lastRunOnlyStored, mustBeProcessed }: CompareOptions,
 ): boolean {
@@ -167,8 +167,8 @@ export async function* planDocuments<Report>(
 	options: CompareOptions,
 ): AsyncGenerator<{ document: ReadyDocument<Report>; plan: PlannedStanding }> {
 	/** Documents to send. Their plans depend on what the server has under their IDs. */
-	const held: Array<Compared<Report>> = [];
-	const idOf = ({ document }: Compared<Report>) => document.id.toLowerCase();
+	const held: Array<ComparedDocument<Report>> = [];
+	const idOf = ({ document }: ComparedDocument<Report>) => document.id.toLowerCase();
 	async function* planHeld() {
 		const { statuses } = await options.statusesOf(held.map(idOf));
 		for (const compared of held.splice(0))
@@ -189,8 +189,8 @@ export async function* planDocuments<Report>(
  * but assistants do not find it and its content is not known to have changed; otherwise `changed`.
  */
 function planOf(
-	{ standing }: Compared<unknown>,
-	status: ProcessingStatus | undefined,
+	{ standing }: ComparedDocument<unknown>,
+	status: StatusRecord | undefined,
 ): PlannedStanding {
 	if (!status) return 'new';
 	const state = processingState(status);

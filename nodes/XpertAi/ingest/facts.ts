@@ -1,5 +1,5 @@
 import type { Failure } from '../transport/failure';
-import type { LastProcessingState, ProcessingStatus } from './statuses';
+import type { LastProcessingState, StatusRecord } from './statuses';
 import type { ReadyDocument } from './readyDocuments';
 
 interface SendInfo {
@@ -24,7 +24,7 @@ export type DocumentFact<Report> = { document: ReadyDocument<Report> } & (
 	| ({ outcome: 'stored'; status: number; record: unknown } & SendInfo)
 	| ({ outcome: 'rejected' | 'unknown' | 'notSent'; failure: Failure } & SendInfo)
 	| { outcome: 'notSent'; reason?: string; failure?: undefined }
-	| { outcome: 'unchanged'; status?: ProcessingStatus }
+	| { outcome: 'unchanged'; status?: StatusRecord }
 	| { outcome: 'unreadable'; error: unknown }
 );
 

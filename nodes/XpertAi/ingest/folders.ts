@@ -35,7 +35,7 @@ export function withParentFolder(record: DocumentRecord, knowledgebaseId: string
 }
 
 /** Creates the folders of documents in a knowledgebase. Each instance creates a folder only once. */
-export class Folders {
+export class FolderCreator {
 	private readonly created = new Set<string>();
 	private queue = Promise.resolve<Failure | undefined>(undefined);
 

@@ -6,7 +6,7 @@ import type { Failure } from '../transport/failure';
 import type { ProcessingFact } from './facts';
 import { documentListSchema } from './documentList';
 import type { KnowledgebaseRoutes } from '../transport/knowledgebaseRoutes';
-import { fetchStatuses, lastStateOf, type ProcessingStatus, statusesById } from './statuses';
+import { fetchStatuses, lastStateOf, statusesById, type StatusRecord } from './statuses';
 
 const START_REQUESTS_AT_ONCE = 5;
 const MAX_IDS_PER_START = 100;
@@ -241,7 +241,7 @@ export class Processing {
 	 * Records the status of a document. If the state is `none`, starts the document again. Reports a second `none` in a row
 	 * as the end. Reports any other state if the processing has ended; without `waitMs`, reports `running`, too.
 	 */
-	private recordStatus(id: string, status: ProcessingStatus | undefined): void {
+	private handleStatus(id: string, status: StatusRecord | undefined): void {
 		const end = lastStateOf(status);
 		if (end.state === 'none' && !this.restarted.has(id)) return this.restart(id);
 		if (end.state === 'running') this.restarted.delete(id);
@@ -261,7 +261,7 @@ export class Processing {
 	}
 
 	/** Records the status and progress of a document in `notQueued`. Ignores other documents. */
-	private recordProgress(id: string, status: ProcessingStatus | undefined): void {
+	private recordProgress(id: string, status: StatusRecord | undefined): void {
 		const lastProgress = this.notQueued.get(id);
 		const progress = `${status?.status} ${status?.progress}`;
 		if (lastProgress === undefined || lastProgress === progress) return;

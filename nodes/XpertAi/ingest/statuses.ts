@@ -17,7 +17,7 @@ const processingStatusSchema = z
 	})
 	.passthrough();
 
-export type ProcessingStatus = z.infer<typeof processingStatusSchema>;
+export type StatusRecord = z.infer<typeof processingStatusSchema>;
 
 /** `none`: no processing, e.g. because the document was disabled. */
 type ProcessingState = 'finish' | 'error' | 'cancel' | 'running' | 'none';
@@ -26,7 +26,7 @@ type ProcessingState = 'finish' | 'error' | 'cancel' | 'running' | 'none';
  * Maps a status to a state. A missing status, e.g. of a document that is not on the server, becomes `none`. Servers use
  * several names for intermediate states, so unknown names become `running`.
  */
-export function processingState(status: ProcessingStatus | undefined): ProcessingState {
+export function processingState(status: StatusRecord | undefined): ProcessingState {
 	const name = status?.status;
 	if (!name || name === 'none') return 'none';
 	return name === 'finish' || name === 'error' || name === 'cancel' ? name : 'running';
@@ -45,8 +45,8 @@ export interface LastProcessingState {
 }
 
 /** Returns the state and the sanitized message of a status. */
-export function lastStateOf(status: ProcessingStatus | undefined): LastProcessingState {
-	return { state: processingState(status), processMsg: sanitize(status?.processMsg ?? '') };
+export function lastStateOf(status: StatusRecord | undefined): LastProcessingState {
+	return { state: processingState(status), processMsg: sanitizedLine(status?.processMsg ?? '') };
 }
 
 const UNFINDABLE_REASONS: Partial<Record<ProcessingState, string>> = {
@@ -71,7 +71,7 @@ export function unfindableReason(end: LastProcessingState): string | undefined {
 
 /** Statuses by document ID in lower case. If `failure` is set, some statuses are missing. */
 export interface FetchedStatuses {
-	statuses: Map<string, ProcessingStatus>;
+	statuses: Map<string, StatusRecord>;
 	failure?: Failure;
 }
 
@@ -104,7 +104,7 @@ export async function fetchStatuses(
 }
 
 /** Reads the statuses in an answer. The map keys are document IDs in lower case. Ignores invalid entries. */
-export function statusesById(answer: unknown): Map<string, ProcessingStatus> {
+export function statusesById(answer: unknown): Map<string, StatusRecord> {
 	const entries: unknown[] = Array.isArray(answer) ? answer : [];
 	return new Map(
 		entries

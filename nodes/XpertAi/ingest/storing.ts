@@ -15,7 +15,7 @@ import { matchRecords } from './matchRecords';
 import { type Batch, type BatchLimits, groupIntoBatches } from './batches';
 import type { Fact } from './facts';
 import type { DocumentGroups } from './readyDocuments';
-import type { Folders } from './folders';
+import type { FolderCreator } from './folders';
 import type { BatchJournalRows, SourceMemory } from './memory';
 import type { DocumentOrFact } from './uploads';
 
@@ -28,7 +28,7 @@ export interface StorerOptions<Report> {
 	path: string;
 	timeoutMs: number;
 	/** Creates the folders of a batch before the batch is sent. */
-	folders?: Folders;
+	folders?: FolderCreator;
 	/** Makes the journal rows that are sent with each batch. */
 	memory?: Pick<SourceMemory, 'journalBatch'>;
 	/** Once `reason` is set, no more batches are sent. */

@@ -21,7 +21,7 @@ export interface CodePart {
 }
 
 /** Fixed text of an expression. */
-export interface Fixed {
+export interface FixedText {
 	kind: 'fixed';
 	/** The text as the user wrote it. */
 	source: string;
@@ -36,7 +36,7 @@ export interface Fixed {
  * - `joined`: n8n joins fixed text and the values of braces, e.g. `user-{{ $json.id }}`.
  */
 export type Template =
-	| Fixed
+	| FixedText
 	| CodePart
 	| { kind: 'number'; value: number }
 	| { kind: 'sum' | 'literal' | 'joined'; pieces: Template[] };
@@ -99,7 +99,7 @@ function isEscaped(text: string, position: number): boolean {
  * Returns the piece for a text before braces. n8n changes backslashes in such a text, but not in a text after the last
  * braces. So a text with a backslash becomes an expression that n8n evaluates, with empty braces after the text.
  */
-const textBeforeBraces = (source: string): Fixed => ({
+const textBeforeBraces = (source: string): FixedText => ({
 	kind: 'fixed',
 	source,
 	...(source.includes('\\') && { expression: `${source}{{ '' }}` }),
@@ -147,7 +147,7 @@ function parseTokens(source: string, tokens: Token[]): Template {
  *
  * @param code the literal, with its quotes
  */
-function literalPiece(code: string): Fixed {
+function literalPiece(code: string): FixedText {
 	const text = code.slice(1, -1);
 	return {
 		kind: 'fixed',

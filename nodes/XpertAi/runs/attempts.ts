@@ -5,7 +5,7 @@ import type { Failure } from '../transport/failure';
 export const START_TRIES = 5;
 
 /** What earlier attempts to start the run have shown. */
-export interface Attempts {
+export interface AttemptHistory {
 	/** How many attempts have failed without an active run on the thread. */
 	failedCount: number;
 	/** Whether the node has waited for another run. */

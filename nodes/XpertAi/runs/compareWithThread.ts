@@ -9,7 +9,7 @@ import {
 } from '../threads/thread';
 import { repeatUntil } from './client';
 import { type OtherRunsSummary, overlapsOthers } from './overlap';
-import type { Completed, RunState } from './result';
+import type { CompletedResult, RunState } from './result';
 import type { RunClient } from './run';
 
 /**
@@ -47,20 +47,20 @@ export async function withThreadFindings<State extends RunState>(
 }
 
 /** Whether an answer links to a passage that its own run did not find. Such a passage has no document name. */
-const citesEarlierRun = ({ parts }: Completed) =>
+const citesEarlierRun = ({ parts }: CompletedResult) =>
 	sourcesOf(parts)
 		.list()
 		.some(({ documentName }) => !documentName);
 
 /** Whether the thread contains the answer: by its ID, or by its text if the ID is unknown. True for an empty answer. */
-function containsAnswer(state: ThreadState, { answerId, output }: Completed) {
+function containsAnswer(state: ThreadState, { answerId, output }: CompletedResult) {
 	const isAnswer = ({ id, content }: ThreadMessage) =>
 		answerId === undefined ? textOf(content) === output : id === answerId;
 	return output === '' || messagesOf(state).some(isAnswer);
 }
 
 /** Reads the thread until it contains the answer, or is idle without the answer. Gives up if the thread is unreadable. */
-async function readUntilStored(run: RunClient, completed: Completed) {
+async function readUntilStored(run: RunClient, completed: CompletedResult) {
 	let idleReads = 0;
 	const read = async () => await readThread(run, run.threadId);
 	return await repeatUntil(run, read, ({ answer: state }) => {

@@ -7,16 +7,16 @@ import { sourcesOf } from '../threads/sources';
 import { fieldOfTasks } from '../threads/tasks';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import { isTransient } from '../transport/failure';
-import type { Outcome } from '../transport/request';
+import type { RequestOutcome } from '../transport/request';
 import { repeatUntil } from './client';
 import { overlapsOthers } from './overlap';
 import { provesCompletion, readRunState } from './readRunState';
 import {
-	type Completed,
+	type CompletedResult,
 	executionStoppedResult,
 	failureIn,
 	hasAnswer,
-	type Interrupted,
+	type InterruptedResult,
 	isResult,
 	resultFromTranscript,
 	RUNNING_AT_DEADLINE_RESULT,
@@ -103,7 +103,7 @@ async function resultOfStream(run: RunClient, transcript: RunTranscript): Promis
 }
 
 /** Reads the answer of a completed run from its stored message. Tries again until the deadline. */
-async function withStoredAnswer(run: RunClient, result: Completed): Promise<RunResult> {
+async function withStoredAnswer(run: RunClient, result: CompletedResult): Promise<RunResult> {
 	const read = async () => await findAnswer(run, await readRunConversation(run), run.runId);
 	const { message, failure } = await repeatUntil(run, read, (found) => !found.failure);
 	if (failure)
@@ -122,7 +122,7 @@ async function withStoredAnswer(run: RunClient, result: Completed): Promise<RunR
  */
 async function waitForSettledResult(
 	run: RunClient,
-	streamed: Interrupted | Completed,
+	streamed: InterruptedResult | CompletedResult,
 ): Promise<RunResult> {
 	const read = async () => await readRunState(run);
 	const state = await repeatUntil(run, read, isResult, SETTLING_MS);
@@ -174,7 +174,7 @@ async function followStream(
 	run: RunClient,
 	streamId: string,
 	transcript: RunTranscript,
-): Promise<Outcome> {
+): Promise<RequestOutcome> {
 	const closeStream = new AbortController();
 	const streamEnded = new AbortController();
 	void closeWhenEnded(run, transcript, streamEnded.signal, closeStream);

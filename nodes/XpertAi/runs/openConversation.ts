@@ -17,7 +17,7 @@ import { failedResult, resultOfFailure, type UnsuccessfulResult } from './result
 const CREATE_TRIES = 3;
 
 /** The IDs of the conversation, or why there is none. */
-type OpenedOrResult = { threadId: string; conversationId: string } | UnsuccessfulResult;
+type OpenedOrUnsuccessful = { threadId: string; conversationId: string } | UnsuccessfulResult;
 
 /**
  * Creates a conversation on a thread that does not exist yet. If the server's answer is lost, looks for the conversation
@@ -27,7 +27,7 @@ export async function openNewConversation(
 	client: ApiClient,
 	threadId: string,
 	title?: string,
-): Promise<OpenedOrResult> {
+): Promise<OpenedOrUnsuccessful> {
 	for (let tries = 1; ; tries++) {
 		const created = await createConversation(client, { title, threadId });
 		if (created.ok) return { threadId, conversationId: created.answer.id };
@@ -59,7 +59,7 @@ interface KeyedConversation {
 export async function openConversationByKey(
 	client: Client,
 	keyed: KeyedConversation,
-): Promise<OpenedOrResult> {
+): Promise<OpenedOrUnsuccessful> {
 	const { owner } = keyed;
 	if (owner.id === undefined) {
 		const learn = async () => await learnOwner(client, owner);
@@ -84,7 +84,7 @@ async function openForOwner(
 	client: Client,
 	{ keyId, title, owner }: KeyedConversation,
 	createdById: string,
-): Promise<OpenedOrResult | undefined> {
+): Promise<OpenedOrUnsuccessful | undefined> {
 	const threadId = derivedId(keyId, createdById);
 	const found = await findConversation(client, threadId);
 	if (found) return found;
@@ -114,7 +114,7 @@ async function openForOwner(
 async function findConversation(
 	client: Client,
 	threadId: string,
-): Promise<OpenedOrResult | undefined> {
+): Promise<OpenedOrUnsuccessful | undefined> {
 	const { failure, conversationId } = await readThreadConversation(client, threadId);
 	if (failure) return resultOfFailure(failure, threadId);
 	return conversationId ? { threadId, conversationId } : undefined;
@@ -127,7 +127,7 @@ async function findConversation(
 async function openForCredential(
 	client: Client,
 	keyed: KeyedConversation,
-): Promise<OpenedOrResult> {
+): Promise<OpenedOrUnsuccessful> {
 	const { keyId, title, credentialId } = keyed;
 	const threadId = derivedId(keyId, `credential ${credentialId}`);
 	const found = await findConversation(client, threadId);

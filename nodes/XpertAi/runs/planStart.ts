@@ -18,7 +18,7 @@ import {
 } from './result';
 import { readRunConversation, type Run } from './run';
 import { type RunBody, withMessageMark, withTargetRun } from './runBody';
-import type { Attempts } from './attempts';
+import type { AttemptHistory } from './attempts';
 
 /** The request to send, and data for finding the run if the server's answer is lost. */
 export interface Plan {
@@ -42,7 +42,7 @@ const BUSY_LIMIT_MS = 5_000;
 async function readInterruptedConversation(
 	run: Run,
 	last: RunRecord,
-	{ hasWaitedForRun }: Attempts,
+	{ hasWaitedForRun }: AttemptHistory,
 ) {
 	await run.wait(hasWaitedForRun ? SETTLING_MS : remainingSettlingMs(run, last));
 	const read = async () => await readRunConversation(run);
@@ -69,7 +69,7 @@ type PlannedOrResult = Omit<Plan, 'runsBefore'> | UnsuccessfulResult;
 export async function planStart(
 	run: Run,
 	runsBefore: RunRecord[],
-	attempts: Attempts,
+	attempts: AttemptHistory,
 ): Promise<PlannedOrResult> {
 	const { kind } = run.intent;
 	const last = newestRun(runsBefore);
@@ -87,7 +87,7 @@ export async function planStart(
 async function planMessage(
 	run: Run,
 	last: RunRecord | undefined,
-	attempts: Attempts,
+	attempts: AttemptHistory,
 ): Promise<PlannedOrResult> {
 	if (last?.status === 'interrupted') {
 		const conversation = await readInterruptedConversation(run, last, attempts);
@@ -113,7 +113,7 @@ async function planDecision(
 	run: Run,
 	body: RunBody,
 	waitingRun: RunRecord,
-	attempts: Attempts,
+	attempts: AttemptHistory,
 ): Promise<PlannedOrResult> {
 	if (waitingRun.status !== 'interrupted') return NOTHING_TO_DECIDE_RESULT;
 	const conversation = await readInterruptedConversation(run, waitingRun, attempts);

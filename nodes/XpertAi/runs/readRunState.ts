@@ -22,14 +22,13 @@ import {
 	hasAnswer,
 	NO_ANSWER_RESULT,
 	resultFromTranscript,
-	runFailedResult,
-	type Running,
+	type RunningState,
 	type RunState,
 } from './result';
 import { readRunConversation, type RunClient } from './run';
 
 /** The state of a run whose end the server has not stored everywhere yet. */
-const SETTLING_STATE: Running = { status: 'running', isSettling: true };
+const SETTLING_STATE: RunningState = { status: 'running', isSettling: true };
 
 /**
  * Reads the state of a run from its record. If the run has ended, reads the answer from the conversation, or from the

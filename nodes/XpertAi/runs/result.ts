@@ -1,7 +1,7 @@
 import { pick } from 'lodash';
 
 import type { RunTranscript } from '../threads/runTranscript';
-import type { Part } from '../threads/runEventSchemas';
+import type { AnswerPart } from '../threads/runEventSchemas';
 import type { RunRecord } from '../threads/runsApi';
 import { waitsForPerson } from '../threads/tasks';
 import type { Failure } from '../transport/failure';
@@ -12,7 +12,7 @@ type Answer = Pick<RunTranscript, 'output' | 'otherParts' | 'parts' | 'usage'> &
 	/** ID of the assistant's last text. If the thread contains the answer, a message on the thread has this ID. */
 	answerId?: string;
 	/** The parts of all runs on the thread. Set if the answer links to a passage of an earlier run. */
-	threadParts?: Part[];
+	threadParts?: AnswerPart[];
 };
 
 /** The IDs of a run, and the side effects of its start. */
@@ -40,7 +40,7 @@ export interface UnsuccessfulResult extends RunFacts {
 	lacksRoutes?: true;
 }
 
-export interface Completed extends Answer, RunFacts {
+export interface CompletedResult extends Answer, RunFacts {
 	status: 'completed';
 	/** Set if a decision rejected the waiting tool calls. */
 	rejected?: true;
@@ -48,16 +48,16 @@ export interface Completed extends Answer, RunFacts {
 	remembered?: false;
 }
 
-export interface Interrupted extends Answer, RunFacts {
+export interface InterruptedResult extends Answer, RunFacts {
 	status: 'interrupted';
 	/** The tasks that wait for a decision. */
 	interrupt: unknown[];
 }
 
-export type RunResult = Completed | Interrupted | UnsuccessfulResult;
+export type RunResult = CompletedResult | InterruptedResult | UnsuccessfulResult;
 
 /** A run whose state is unknown, because a request failed. */
-interface Unread extends RunFacts {
+interface UnreadState extends RunFacts {
 	status: 'unread';
 	failure: Failure;
 	/** Whether the run certainly exists. */
@@ -70,10 +70,10 @@ interface Unread extends RunFacts {
  * A run in progress. `isSettling` is set if the run record says that the run has ended or waits, but its message,
  * conversation or thread is still busy.
  */
-export type Running = RunFacts & { status: 'running'; isSettling?: true };
+export type RunningState = RunFacts & { status: 'running'; isSettling?: true };
 
 /** The result or the current state of a run. A run is still `running` while the server stores its answer. */
-export type RunState = RunResult | Running | Unread;
+export type RunState = RunResult | RunningState | UnreadState;
 
 /** Whether an answer has a text or another part. */
 export const hasAnswer = ({ output, otherParts }: Pick<Answer, 'output' | 'otherParts'>) =>
@@ -104,7 +104,7 @@ export function resultFromTranscript(transcript: RunTranscript): RunResult {
 }
 
 /** Returns the result of a completed run from its transcript. */
-export const completedFrom = (transcript: RunTranscript): Completed => ({
+export const completedFrom = (transcript: RunTranscript): CompletedResult => ({
 	status: 'completed',
 	...pick(transcript, ['output', 'otherParts', 'parts', 'usage', 'answerId']),
 });

@@ -9,7 +9,7 @@ import {
 	startedRuns,
 } from '../threads/runsApi';
 import {
-	type Attempts,
+	type AttemptHistory,
 	type FailedAttempt,
 	type NotStarted,
 	START_RETRY_PAUSE_MS,
@@ -95,7 +95,11 @@ export async function startInTurn(run: Run): Promise<StartedRun | UnsuccessfulRe
  *
  * @returns undefined if the start can be tried again, otherwise the result
  */
-async function waitForNextAttempt(run: Run, attempts: Attempts, failure: Failure | undefined) {
+async function waitForNextAttempt(
+	run: Run,
+	attempts: AttemptHistory,
+	failure: Failure | undefined,
+) {
 	attempts.failedCount++;
 	await run.wait(Math.max(attempts.failedCount * START_RETRY_PAUSE_MS, failure?.retryAfterMs ?? 0));
 	const { failure: unread } = await listWithRetries(run, attempts);
@@ -111,7 +115,7 @@ async function waitForNextAttempt(run: Run, attempts: Attempts, failure: Failure
  */
 async function lockAndStart(
 	run: Run,
-	attempts: Attempts,
+	attempts: AttemptHistory,
 ): Promise<StartedRun | UnsuccessfulResult | NotStarted> {
 	const { isThreadNew, whenBusy, lockSupport, threadId, signal } = run;
 	const needsLock = !isThreadNew && whenBusy !== 'run' && attempts.failedCount < START_TRIES;
@@ -144,7 +148,7 @@ async function lockAndStart(
  */
 async function startUnlessBusy(
 	run: Run,
-	attempts: Attempts,
+	attempts: AttemptHistory,
 	lock?: TurnLock,
 ): Promise<StartedRun | UnsuccessfulResult | NotStarted> {
 	const client = { ...run, ...lock?.clientBeforeStart };
@@ -179,7 +183,7 @@ async function startUnlessBusy(
  */
 async function listRunsBefore(
 	run: Run,
-	attempts: Attempts,
+	attempts: AttemptHistory,
 	lock?: TurnLock,
 ): Promise<{ runs: RunRecord[] } | FailedAttempt | UnsuccessfulResult> {
 	if (run.isThreadNew) return { runs: [] };
@@ -197,7 +201,7 @@ async function listRunsBefore(
 function resultOfListFailure(
 	run: Run,
 	failure: Failure,
-	{ hasWaitedForRun }: Attempts,
+	{ hasWaitedForRun }: AttemptHistory,
 ): UnsuccessfulResult {
 	if (run.signal?.aborted) return executionStoppedResult();
 	// After a successful read, a 404 does not mean a missing route. It comes from a proxy whose server is down.
@@ -214,7 +218,7 @@ export const isOnOtherThread = (run: Run, started: Pick<StartedRun, 'threadId'>)
  * otherwise for at most `UNREACHABLE_MS`. In the second case, does not retry a 404 of a proxy, nor a failed connection if
  * the server has given no lock before.
  */
-async function listWithRetries(run: Run, { hasWaitedForRun, hasReceivedLock }: Attempts) {
+async function listRunsWithRetries(run: Run, { hasWaitedForRun, hasReceivedLock }: AttemptHistory) {
 	const list = async () => await listRuns(run, run.threadId);
 	return await repeatUntil(run, list, ({ failure }, waitedMs) => {
 		if (!failure || !isTransient(failure)) return true;

@@ -3,7 +3,7 @@ import { busyAtDeadlineResult, busyResult, executionStoppedResult } from './resu
 import type { Run } from './run';
 
 /** A place in the queue of a thread. All executions in this process share the queue. */
-export interface Turn {
+export interface QueueTurn {
 	/** Whether the turn has reached the head of the queue. */
 	isReached: boolean;
 	/** Resolves when the turn reaches the head of the queue. */
@@ -16,8 +16,8 @@ export interface Turn {
 const queueEnds = new Map<string, Promise<void>>();
 
 /** Appends a turn to the queue of a thread. The caller must call `end` on the turn. */
-export function enqueueTurn(threadId: string): Turn {
-	const earlierTurns = queueEnds.get(threadId);
+export function enqueueTurn(threadId: string): QueueTurn {
+	const earlierTurns = queueEndPromises.get(threadId);
 	let end!: () => void;
 	const ended = new Promise<void>((resolve) => (end = resolve));
 	const isReached = earlierTurns === undefined;
@@ -38,7 +38,7 @@ export function enqueueTurn(threadId: string): Turn {
  *
  * @returns undefined if the run may start, otherwise why not. With `whenBusy: 'run'`, the run may always start.
  */
-export async function waitForTurn(turn: Turn, client: Client, whenBusy: Run['whenBusy']) {
+export async function waitForTurn(turn: QueueTurn, client: Client, whenBusy: Run['whenBusy']) {
 	if (turn.isReached || whenBusy === 'run') return undefined;
 	if (whenBusy === 'fail') return busyResult();
 	await waitAtMost(client, Infinity, turn.untilReached);

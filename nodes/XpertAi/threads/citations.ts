@@ -36,7 +36,7 @@ const MAX_CUT_OFF_LENGTH = 6_500;
 const UNNAMED_LABEL_PATTERN = /^⟦?\d*⟧?$/;
 
 /** Numbers the passages that links point to, in the order of their first link. */
-interface PassageNumbers {
+interface PassageNumbering {
 	/**
 	 * Returns the number of the passage that a URL points to, and assigns it at the first link. Undefined if the URL does
 	 * not point to a passage.
@@ -52,7 +52,7 @@ export class CitationRewriter {
 	private buffer = '';
 
 	constructor(
-		private readonly sources: PassageNumbers,
+		private readonly sources: PassageNumbering,
 		private readonly style: CitationStyle,
 	) {}
 

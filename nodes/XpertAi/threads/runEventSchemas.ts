@@ -30,7 +30,7 @@ export const partSchema = z
 	.passthrough();
 
 /** A text, a tool call or another part of an answer. */
-export type Part = z.infer<typeof partSchema>;
+export type AnswerPart = z.infer<typeof partSchema>;
 
 export const eventDataSchema = z.object({
 	/** `category` is `workflow` for a workflow step. */

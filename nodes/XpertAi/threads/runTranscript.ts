@@ -5,6 +5,7 @@ import { parseJsonText } from '../transport/answer';
 import type { ServerEvent } from '../transport/eventStream';
 import type { ConversationFacts } from './conversation';
 import {
+	type AnswerPart,
 	type EventData,
 	eventDataSchema,
 	eventSchema,
@@ -25,7 +26,7 @@ export interface Listener {
 	 * Called when the stream goes on after a decision, before the first piece of the new answer. Gets the parts from
 	 * before the decision.
 	 */
-	onResumed?: (parts: Part[]) => void;
+	onResumed?: (parts: AnswerPart[]) => void;
 }
 
 /** Sorts event IDs by number, e.g. `1795616530693-9` before `1795616530693-10`. */
@@ -46,7 +47,7 @@ export class RunTranscript {
 	} = { tasks: [] };
 	usage?: ReturnType<typeof usageOf>;
 	/** The parts of the run, in order of arrival. */
-	readonly parts: Part[] = [];
+	readonly parts: AnswerPart[] = [];
 
 	/** ID of the last event of an unknown type. */
 	private lastUnknownId?: string;
@@ -55,11 +56,11 @@ export class RunTranscript {
 	/** Whether the parts come from a stored message, and not from a stream. */
 	private isStoredMessage = false;
 	/** Components by ID. The call that started a sub-agent has two keys: the call ID and the sub-agent's run ID. */
-	private readonly components = new Map<string, Part>();
+	private readonly components = new Map<string, AnswerPart>();
 	/** Tool calls from `addTaskCalls`. `markSubAgentStarted` looks here for the call that started the sub-agent. */
-	private readonly waitingCalls: Part[] = [];
+	private readonly waitingCalls: AnswerPart[] = [];
 	/** The last text of the assistant, not of a sub-agent. */
-	private lastText?: Part;
+	private lastText?: AnswerPart;
 	/**
 	 * Index of the first part after the last `prepareForNextAnswer`. `output` leaves out earlier parts, but `otherParts`
 	 * has them.
@@ -201,7 +202,7 @@ export class RunTranscript {
 	}
 
 	/** Adds a text of the assistant itself, and passes it to the listener. */
-	private addText(part: Part, text: string) {
+	private addText(part: AnswerPart, text: string) {
 		const last = this.parts.at(-1);
 		// After a decision, the answer must not continue the text before it, even if both have the same ID. So
 		// `prepareForNextAnswer` clears `lastText`, and the text counts as new.
@@ -217,21 +218,21 @@ export class RunTranscript {
 	}
 
 	/** Appends a text to the last part if that part is a text with the same ID and type. Otherwise, adds a new part. */
-	private append(part: Part, text: string) {
+	private append(part: AnswerPart, text: string) {
 		const last = this.parts.at(-1);
 		const isNext = last?.id === part.id && last?.type === part.type && last?.text !== undefined;
 		if (isNext) last.text += text;
 		else this.parts.push({ ...part, text });
 	}
 
-	private addNewComponent(part: Part & { id: string }): Part {
+	private addNewComponent(part: AnswerPart & { id: string }): AnswerPart {
 		this.parts.push(part);
 		this.components.set(part.id, part);
 		return part;
 	}
 
 	/** Adds the text of a sub-agent to the output of the tool call that started the sub-agent. */
-	private addSubAgentText({ executionId = '', xpertName }: Part, text: string) {
+	private addSubAgentText({ executionId = '', xpertName }: AnswerPart, text: string) {
 		const known = this.components.get(executionId);
 		if (!known) this.addNewComponent(component(executionId, { tool: xpertName, output: text }));
 		else if (known.data) known.data.output = `${String(known.data.output ?? '')}${text}`;
@@ -248,7 +249,7 @@ export class RunTranscript {
 	}
 
 	/** Adds a tool call or a step, or its result. Passes the result to the listener. */
-	private addComponent(part: Part) {
+	private addComponent(part: AnswerPart) {
 		// The server sends two parts for a call. The first part has `tool` and `input`. The second part has the result.
 		const { id = `#${this.parts.length}` } = part;
 		const known = this.components.get(id);
@@ -259,14 +260,14 @@ export class RunTranscript {
 	}
 
 	/** Whether a text comes from the assistant itself, and not from a sub-agent. */
-	private isAssistantsOwnText({ agentKey, xpertName }: Part) {
+	private isAssistantsOwnText({ agentKey, xpertName }: AnswerPart) {
 		if (agentKey === undefined) return xpertName === undefined;
 		return agentKey === (this.agentKey ?? agentKey);
 	}
 }
 
 /** Creates a part for a tool call or a step. */
-const component = (id: string, data: Part['data']) => ({ type: 'component', id, data });
+const makeComponent = (id: string, data: AnswerPart['data']) => ({ type: 'component', id, data });
 
 /**
  * The token usage of a run. Omits the input and output tokens if they do not add up to the total.

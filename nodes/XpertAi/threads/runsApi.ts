@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { lenientText } from '../payloads/zodHelpers';
 import { anySuccessfulAnswer } from '../transport/answerSchemas';
 import { API_ROOT, buildPath } from '../transport/api';
-import { type ApiClient, call, type Call, type CallResult } from '../transport/call';
+import { type ApiClient, call, type CallResult, type RetryableRequest } from '../transport/call';
 import { READ_REQUEST } from './requests';
 import type { EventStreamOptions } from '../transport/eventStream';
 import type { Failure } from '../transport/failure';
@@ -105,7 +105,7 @@ export async function startRun(
 	client: ApiClient,
 	threadId: string,
 	body: object,
-	limits: Pick<Call<unknown>, 'maxTries' | 'timeoutMs' | 'shouldStopRetrying'>,
+	limits: Pick<RetryableRequest<unknown>, 'maxTries' | 'timeoutMs' | 'shouldStopRetrying'>,
 ) {
 	return await call(client, {
 		method: 'POST',

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { lenientNumber, lenientText, sameSchemaForKeys } from '../payloads/zodHelpers';
 import { parseJsonText } from '../transport/answer';
 import { CitationRewriter } from './citations';
-import type { Part } from './runEventSchemas';
+import type { AnswerPart } from './runEventSchemas';
 import { isTextPart } from './thread';
 
 /**
@@ -12,7 +12,7 @@ import { isTextPart } from './thread';
  *
  * @param earlier the parts of previous runs on the thread. The assistant can link to passages of previous runs.
  */
-export function sourcesOf(parts: Part[], earlier: Part[] = []): Sources {
+export function sourcesOf(parts: AnswerPart[], earlier: AnswerPart[] = []): Sources {
 	const sources = new Sources(earlier.flatMap(passagesOf));
 	sources.addParts(parts);
 	return sources;
@@ -26,7 +26,7 @@ export const withoutLinks = (text: string): string =>
 	new CitationRewriter(new Sources(), 'none').rewrite(text);
 
 /** The passages in the result of a part. */
-const passagesOf = ({ data }: Part) => passagesIn(data?.output ?? data?.data);
+const passagesOf = ({ data }: AnswerPart) => passagesIn(data?.output ?? data?.data);
 
 /** A passage that a tool found (test/recordings/sources.json). */
 const toolPassageSchema = z.object({
@@ -69,7 +69,7 @@ const searchResultSchema = z.union([
 ]);
 
 /** A passage that the run found or cited. */
-export interface Source extends Passage {
+export interface NumberedPassage extends Passage {
 	/** Counts from 1, in the order of the first citations in the texts of the run. Uncited passages come last. */
 	number: number;
 	/** Whether the answer links to the passage. */
@@ -111,7 +111,7 @@ export class Sources {
 	}
 
 	/** Adds the passages and the citations of the parts of a run. */
-	addParts(parts: Part[]) {
+	addParts(parts: AnswerPart[]) {
 		const citations = new CitationRewriter(this, 'asWritten');
 		for (const part of parts) {
 			this.add(passagesOf(part));
@@ -139,7 +139,7 @@ export class Sources {
 	 *
 	 * @param cited the numbers of the passages that the answer cites
 	 */
-	list(cited: ReadonlySet<number> = new Set()): Source[] {
+	list(cited: ReadonlySet<number> = new Set()): NumberedPassage[] {
 		const chunkIds = new Set([...this.numbers.keys(), ...this.found.keys()]);
 		const inOrder = compact([...chunkIds].map((chunkId) => this.found.get(chunkId)));
 		return inOrder.map((passage, index) => {

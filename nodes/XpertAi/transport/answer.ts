@@ -44,7 +44,7 @@ export interface Answered<Answer> {
 }
 
 /** A failure without the method and path of its request. */
-export type FailureDetails = Omit<Failure, 'method' | 'path'>;
+export type FailureWithoutRequest = Omit<Failure, 'method' | 'path'>;
 
 /** Describes why an answer does not match its schema. Errors show this text after "cannot be read:". */
 export function answerIssue(answer: unknown, { issues }: z.ZodError): string {
@@ -74,11 +74,11 @@ export function readResponse<Answer>(
 	{ statusCode: status, headers, body, statusMessage }: IN8nHttpFullResponse,
 	schema: AnswerSchema<Answer>,
 	redact: Redact,
-): Answered<Answer> | FailureDetails {
+): Answered<Answer> | FailureWithoutRequest {
 	const requestId = textIn(headers['x-request-id']);
 	const answer = parseJsonText(body, redact);
 	/** @param failedStatus the HTTP status, or the status that the body of a 2xx answer reports */
-	const failure = (failedStatus: number, otherReason?: string): FailureDetails => ({
+	const failure = (failedStatus: number, otherReason?: string): FailureWithoutRequest => ({
 		kind: 'status',
 		status: failedStatus,
 		requestId,

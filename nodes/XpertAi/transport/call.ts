@@ -54,7 +54,7 @@ export type CallResult<Answer> = {
 } & (Answered<Answer> | { ok: false; failure: Failure; answer?: undefined });
 
 /** A request and its retry settings. */
-export interface Call<Answer>
+export interface RetryableRequest<Answer>
 	extends Pick<ApiRequest<Answer>, 'method' | 'path' | 'apiRoot' | 'schema'> {
 	/** JSON text, or a function that builds a form. Each attempt needs a new form, because sending consumes the form. */
 	body?: string | (() => FormData);
@@ -76,7 +76,7 @@ export async function call<Answer>(
 		timeoutMs = DEFAULT_TIMEOUT_MS,
 		shouldStopRetrying,
 		...request
-	}: Call<Answer>,
+	}: RetryableRequest<Answer>,
 ): Promise<CallResult<Answer>> {
 	const limits = outageBudget?.limits ?? DEFAULT_RETRY_LIMITS;
 	const started = clock.now();

@@ -84,7 +84,7 @@ export class EventReader {
 }
 
 /** The body of a streamed answer. */
-interface Body extends AsyncIterable<Uint8Array> {
+interface StreamBody extends AsyncIterable<Uint8Array> {
 	destroy: () => void;
 	toArray: () => Promise<Uint8Array[]>;
 }
@@ -114,7 +114,7 @@ export async function readStream(
 	signal: AbortSignal,
 ): Promise<IN8nHttpFullResponse | Pick<Failure, 'kind' | 'reason' | 'status'>> {
 	const { statusCode: status } = response;
-	const body = response.body as Body;
+	const body = response.body as StreamBody;
 	// n8n's client reacts to the signal only until the headers arrive. From then on, `close` ends the stream.
 	const close = () => body.destroy();
 	signal.addEventListener('abort', close);

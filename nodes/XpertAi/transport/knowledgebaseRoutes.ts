@@ -4,6 +4,7 @@ import {
 	type Call,
 	call,
 	type CallResult,
+	type RetryableRequest,
 	OutageBudget,
 	type RetryLimits,
 } from './call';
@@ -21,7 +22,9 @@ export const STATUS_PATH = '/knowledges/{knowledgebaseId}/status?ids={documentId
 /** The routes to store documents, to start their processing, and to read their statuses. */
 export interface KnowledgebaseRoutes {
 	/** Sends a request with the retry policy. All requests to these routes are safe to repeat. */
-	send: <Answer>(request: Omit<Call<Answer>, 'repeatable'>) => Promise<CallResult<Answer>>;
+	send: <Answer>(
+		request: Omit<RetryableRequest<Answer>, 'repeatable'>,
+	) => Promise<CallResult<Answer>>;
 	storePath: string;
 	processPath: string;
 	statusPathOf: (ids: string[]) => string;
@@ -45,7 +48,7 @@ export function knowledgebaseRoutes(
 		processPath: buildPath(PROCESS_PATH, { knowledgebaseId }),
 		statusPathOf: (ids: string[]) =>
 			buildPath(STATUS_PATH, { knowledgebaseId, documentIds: ids.join(',') }),
-		send: async <Answer>(request: Omit<Call<Answer>, 'repeatable'>) =>
+		send: async <Answer>(request: Omit<RetryableRequest<Answer>, 'repeatable'>) =>
 			await call(client, { timeoutMs, repeatable: true, ...request }),
 		clock,
 		signal,

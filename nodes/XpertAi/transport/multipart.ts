@@ -2,7 +2,7 @@
 export interface UploadFile {
 	name: string;
 	mimeType: string;
-	content: Buffer | FileStream;
+	content: Buffer | StreamedContent;
 }
 
 /** The path of the request that uploads a file (E16). */
@@ -12,7 +12,7 @@ export const UPLOAD_PATH = '/v1/file';
 export const UPLOADS_AT_ONCE = 5;
 
 /** A file that is sent piece by piece, to save memory. */
-interface FileStream {
+interface StreamedContent {
 	/** The size in bytes. It must be known before the upload starts. */
 	size: number;
 	open: () => AsyncIterable<Uint8Array>;
@@ -47,7 +47,7 @@ class StreamedFile extends File {
 	constructor(
 		name: string,
 		type: string,
-		private readonly content: FileStream,
+		private readonly content: StreamedContent,
 	) {
 		super([], name, { type });
 		Object.defineProperty(this, 'size', { value: content.size });

@@ -7,7 +7,7 @@ import type {
 	IN8nHttpFullResponse,
 } from 'n8n-workflow';
 
-import { type Answered, type FailureDetails, readResponse } from './answer';
+import { type Answered, type FailureWithoutRequest, readResponse } from './answer';
 import type { AnswerSchema } from './answerSchemas';
 import { API_ROOT, CREDENTIAL_NAME } from './api';
 import {
@@ -45,10 +45,10 @@ export interface ApiRequest<Answer = unknown> {
 }
 
 /** The outcome of a request: the parsed 2xx answer, or the failure. */
-export type Outcome<Answer = unknown> = Answered<Answer> | { ok: false; failure: Failure };
+export type RequestOutcome<Answer = unknown> = Answered<Answer> | { ok: false; failure: Failure };
 
 /** Sends a request once. Returns failures instead of throwing them. */
-export type Send = <Answer>(request: ApiRequest<Answer>) => Promise<Outcome<Answer>>;
+export type Send = <Answer>(request: ApiRequest<Answer>) => Promise<RequestOutcome<Answer>>;
 
 /** A client that sends requests with one credential. */
 export type Connection = ReturnType<typeof connect>;
@@ -84,7 +84,7 @@ function connect(credential: CredentialFields, context: RequestContext) {
 	};
 }
 
-const isFailureDetails = (outcome: object): outcome is FailureDetails => 'kind' in outcome;
+const isFailureDetails = (outcome: object): outcome is FailureWithoutRequest => 'kind' in outcome;
 
 /** Rounds a time up to whole milliseconds, within the range of timers. A time of 0 would mean no timeout. */
 const wholeMs = (ms: number) => clamp(Math.ceil(ms), 1, 2 ** 31 - 1);
@@ -95,7 +95,7 @@ async function sendOnce(
 	target: RequestTarget,
 	redact: Redact,
 	context: RequestContext,
-): Promise<IN8nHttpFullResponse | FailureDetails> {
+): Promise<IN8nHttpFullResponse | FailureWithoutRequest> {
 	if ('issue' in target) return { kind: 'invalidCredential', reason: target.issue };
 	const { root, allowedDomains } = target;
 	// n8n's `timeout` limits the idle time. Except for a stream or a form, `timeoutMs` also limits the total time.
@@ -159,7 +159,7 @@ function failureFromError(
 	error: unknown,
 	cancelled?: AbortSignal,
 	deadline?: AbortSignal,
-): FailureDetails {
+): FailureWithoutRequest {
 	const codes: unknown[] = ['cause.code', 'httpCode', 'code'].map((path) => get(error, path));
 	const code = codes.find((value): value is string => typeof value === 'string');
 	if (cancelled?.aborted) return { kind: 'cancelled', code };

@@ -5,7 +5,7 @@ import {
 	readPollState,
 	triesOf,
 } from 'nodes/XpertAiTrigger/pollState';
-import type { Change, Reading } from 'nodes/XpertAiTrigger/readChanges';
+import type { Change, ChangesReading } from 'nodes/XpertAiTrigger/readChanges';
 import type { PollState } from 'nodes/XpertAiTrigger/pollState';
 
 const NOON = Date.UTC(2026, 0, 1, 12);
@@ -18,7 +18,9 @@ const at = (ms: number, id = 'a') => ({
 /** All before noon was read and given, and looked at again. */
 const UP_TO_NOON: PollState = { watched: 'me', since: NOON, again: NOON - OVERLAP_MS, known: [] };
 
-type Polled = Partial<Reading<Change> & Record<'wanted' | 'handled' | 'postponed', Change[]>>;
+type Polled = Partial<
+	ChangesReading<Change> & Record<'wanted' | 'handled' | 'postponed', Change[]>
+>;
 
 /** What a poll leaves that has read nothing but this. */
 function after(polled: Polled, memory = UP_TO_NOON, before = memory): PollState {

@@ -1,17 +1,19 @@
 import { answerIssue } from '../../../nodes/XpertAi/transport/answer';
-import type { Call, CallResult } from '../../../nodes/XpertAi/transport/call';
+import type { RetryableRequest, CallResult } from '../../../nodes/XpertAi/transport/call';
 import { type Failure, isOutcomeUnknown } from '../../../nodes/XpertAi/transport/failure';
-import type { ApiRequest, Outcome, Send } from '../../../nodes/XpertAi/transport/request';
+import type { ApiRequest, RequestOutcome, Send } from '../../../nodes/XpertAi/transport/request';
 
 /** What a server does with a request: answers are not parsed yet. */
-export type RawSend = (request: ApiRequest) => Outcome | Promise<Outcome>;
+export type RawSend = (request: ApiRequest) => RequestOutcome | Promise<RequestOutcome>;
 
-export type RawCall = (request: Call<unknown>) => Outcome | Promise<Outcome>;
+export type RawCall = (
+	request: RetryableRequest<unknown>,
+) => RequestOutcome | Promise<RequestOutcome>;
 
 function parsed<Answer>(
 	{ method, path, schema }: Pick<ApiRequest<Answer>, 'method' | 'path' | 'schema'>,
-	outcome: Outcome,
-): Outcome<Answer> {
+	outcome: RequestOutcome,
+): RequestOutcome<Answer> {
 	if (!outcome.ok) return outcome;
 	const { status, answer } = outcome;
 	const { data, error } = schema.safeParse(answer);
@@ -27,15 +29,17 @@ export function parsing(send: RawSend): Send {
 
 /** Calls a server once, without retries. */
 export function calling(send: RawCall) {
-	return async <Answer>(request: Omit<Call<Answer>, 'repeatable'>): Promise<CallResult<Answer>> =>
+	return async <Answer>(
+		request: Omit<RetryableRequest<Answer>, 'repeatable'>,
+	): Promise<CallResult<Answer>> =>
 		called(parsed(request, await send({ repeatable: true, ...request })));
 }
 
 /** The result of a call that was sent once. */
-export function called<Answer>(outcome: Outcome<Answer>): CallResult<Answer> {
+export function called<Answer>(outcome: RequestOutcome<Answer>): CallResult<Answer> {
 	const mayBeDone = !outcome.ok && isOutcomeUnknown(outcome.failure);
 	return { ...outcome, mayBeDone, attempts: 1 };
 }
 
-export const success = (answer: unknown): Outcome => ({ ok: true, status: 200, answer });
-export const no = (failure: Failure): Outcome => ({ ok: false, failure });
+export const success = (answer: unknown): RequestOutcome => ({ ok: true, status: 200, answer });
+export const no = (failure: Failure): RequestOutcome => ({ ok: false, failure });

@@ -11,7 +11,7 @@ import {
 	executionCancelSignal,
 	connectionWithoutItem,
 } from '../../../nodes/XpertAi/transport/request';
-import type { ApiRequest, Outcome } from '../../../nodes/XpertAi/transport/request';
+import type { ApiRequest, RequestOutcome } from '../../../nodes/XpertAi/transport/request';
 import { contextWith } from './context';
 import { node } from './node';
 
@@ -51,7 +51,9 @@ export interface Handed {
 }
 
 /** Sends one request through a context that records what reaches n8n's HTTP helper. */
-export async function sendOnce(exchange: Exchange): Promise<{ outcome: Outcome; sent: Handed[] }> {
+export async function sendOnce(
+	exchange: Exchange,
+): Promise<{ outcome: RequestOutcome; sent: Handed[] }> {
 	const sent: Handed[] = [];
 	const helpers: Partial<IExecuteFunctions['helpers']> = {
 		async httpRequestWithAuthentication(credentialName, options) {

@@ -48,7 +48,7 @@ export class DocumentNames {
 	 *
 	 * @param minLength makes no note if these names have fewer characters
 	 * @returns the note to write, if any
-	 * @throws NotesFailed if the last name note cannot be fetched
+	 * @throws NotesError if the last name note cannot be fetched
 	 */
 	async takeNotesToWrite(minLength = 0): Promise<NoteToWrite[]> {
 		const { added, summary } = this;
@@ -104,7 +104,7 @@ export class DocumentNames {
 	 * missing.
 	 *
 	 * @param isRootLost whether the root note is lost, and with it the number of name notes
-	 * @throws NotesFailed
+	 * @throws NotesError
 	 */
 	async deriveIds(isRootLost: boolean): Promise<string[]> {
 		const notes = isRootLost

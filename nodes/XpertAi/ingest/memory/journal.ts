@@ -11,6 +11,7 @@ import {
 	isReadable,
 	NOTE_LIMITS,
 	type NoteNameAndTitle,
+	type NoteReadResult,
 	type NotesOnServer,
 	type NoteToWrite,
 	type ReadNote,
@@ -58,7 +59,7 @@ export class Journal {
 	/** Whether pages of crashed runs may be missing or unreadable. */
 	isDamaged = false;
 	/** The pages that `readUnmerged` found: two notes each, or an empty array for a page of a merged run. */
-	private unmerged: ReadNote[][] = [];
+	private unmerged: NoteReadResult[][] = [];
 	private pageCount = 1;
 	/** Numbers of the pages whose batches are being sent. */
 	private readonly inFlight = new Set<number>();
@@ -86,7 +87,7 @@ export class Journal {
 	/**
 	 * Writes a page for documents that the node is about to disable.
 	 *
-	 * @throws NotesFailed
+	 * @throws NotesError
 	 */
 	async writePage(ids: string[]): Promise<void> {
 		this.failedPages.set(this.pageCount++, ids.map(packId));
@@ -101,7 +102,7 @@ export class Journal {
 	 * - `before` and `after`: JSON of the rows before and after the documents.
 	 * - `ids`: IDs of these rows.
 	 * - `onEnded`: function to call when the request has ended.
-	 * @throws NotesFailed
+	 * @throws NotesError
 	 */
 	async makeBatchRows(entries: FingerprintEntry[]) {
 		await this.writeFailedPages();
@@ -143,7 +144,7 @@ export class Journal {
 	 * @returns the entries of the pages
 	 */
 	async readUnmerged(after: number): Promise<Iterable<FingerprintEntry>> {
-		const slots: ReadNote[][][] = [];
+		const slots: NoteReadResult[][][] = [];
 		for (const slot of range(SLOT_COUNT)) slots.push(await readPages(this.notes, slot, after));
 		this.unmerged = sortBy(slots.flat(), runOf);
 		this.crashedRun = runOf(this.unmerged.at(-1) ?? []);
@@ -185,10 +186,10 @@ export class Journal {
 const fingerprintsOf = (entries: FingerprintEntry[]) =>
 	Buffer.from(entries.map(([, fingerprint]) => fingerprint).join(''), 'latin1');
 
-const runOf = (page: ReadNote[]) => page.find(isReadable)?.run ?? 0;
+const runOf = (page: NoteReadResult[]) => page.find(isReadable)?.run ?? 0;
 
 /** Returns a text that differs between two versions of a page. */
-const pageVersion = (page: ReadNote[]) =>
+const pageVersionKey = (page: NoteReadResult[]) =>
 	JSON.stringify(page.map((note) => isReadable(note) && [note.run, note.open, note.body.length]));
 
 /**
@@ -199,10 +200,14 @@ const pageVersion = (page: ReadNote[]) =>
  * @param after number of the last run that is merged into the memory
  * @returns the pages. The index is the page number. Pages of merged runs are empty arrays.
  */
-async function readPages(notes: NotesOnServer, run: number, after: number): Promise<ReadNote[][]> {
-	const isMerged = (note: ReadNote) => isReadable(note) && !isFromLaterRun(after, note);
-	const pages: ReadNote[][] = [];
-	let block: ReadNote[][] = [];
+async function readPages(
+	notes: NotesOnServer,
+	run: number,
+	after: number,
+): Promise<NoteReadResult[][]> {
+	const isMerged = (note: NoteReadResult) => isReadable(note) && !isFromLaterRun(after, note);
+	const pages: NoteReadResult[][] = [];
+	let block: NoteReadResult[][] = [];
 	do {
 		const numbers = range(pages.length, pages.length + NOTE_LIMITS.pages);
 		const read = await notes.read(numbers.flatMap((at) => pageNames(run, at)));
@@ -215,14 +220,18 @@ async function readPages(notes: NotesOnServer, run: number, after: number): Prom
 }
 
 /** Whether a run with a higher number than `after` wrote the note. */
-export const isFromLaterRun = (after: number, note: ReadNote) =>
+export const isFromLaterRun = (after: number, note: NoteReadResult) =>
 	isReadable(note) && note.run > after;
 
 /**
  * Whether the server stored a page, but its document IDs are lost. The page counts as stored if the note `end` exists,
  * or if a note of a later page does not list the page in `open`.
  */
-function isDamagedPage([documents, end]: ReadNote[], at: number, pages: ReadNote[][]): boolean {
+function isDamagedPage(
+	[documents, end]: NoteReadResult[],
+	at: number,
+	pages: NoteReadResult[][],
+): boolean {
 	// Page 0 has no documents.
 	if (at === 0 || isReadable(documents)) return false;
 	const laterNotes = pages
@@ -233,7 +242,7 @@ function isDamagedPage([documents, end]: ReadNote[], at: number, pages: ReadNote
 }
 
 /** Yields one entry for each document of these pages. A missing fingerprint becomes `UNKNOWN_CONTENT`. */
-function* entriesIn(pages: ReadNote[][]): Generator<FingerprintEntry> {
+function* entriesIn(pages: NoteReadResult[][]): Generator<FingerprintEntry> {
 	for (const [documents, end] of pages) {
 		const ids = isReadable(documents) ? [...unpack(documents.body)] : [];
 		const fingerprints = isReadable(end) ? end.body.toString('latin1') : '';

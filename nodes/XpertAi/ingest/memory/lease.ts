@@ -7,7 +7,8 @@ import { SLOT_COUNT } from './journal';
 import {
 	isReadable,
 	type NoteNameAndTitle,
-	NotesFailed,
+	type NoteReadResult,
+	NotesError,
 	type NotesOnServer,
 	type NoteToWrite,
 	orFailure,
@@ -35,7 +36,7 @@ const MS = { renew: 20_000, overdue: 45_000, expired: 60_000, contended: 30_000,
  */
 export type Holder = Record<'by' | 'since', string>;
 
-type LeaseNotes = Record<'turn' | 'lease', ReadNote> & { others: ReadNote[] };
+type LeaseNotes = Record<'turn' | 'lease', NoteReadResult> & { others: NoteReadResult[] };
 
 /** The lease of a source. Only the run that holds the lease may send. */
 export class Lease {
@@ -75,7 +76,7 @@ export class Lease {
 	 *
 	 * @returns `turn`, followed by the notes in `others`
 	 */
-	async peek(others: NoteNameAndTitle[]): Promise<ReadNote[]> {
+	async peek(others: NoteNameAndTitle[]): Promise<NoteReadResult[]> {
 		this.before = await this.readNotes(others);
 		const { turn, lease } = this.before;
 		this.existedBefore = lease !== undefined;
@@ -94,9 +95,9 @@ export class Lease {
 	 * @param others names of notes to read when this run holds the lease
 	 * @returns the notes in `others`; or the run that holds the lease; or `undefined` if the server does not return
 	 * notes
-	 * @throws NotesFailed
+	 * @throws NotesError
 	 */
-	async take(others: NoteNameAndTitle[] = []): Promise<ReadNote[] | Holder | undefined> {
+	async take(others: NoteNameAndTitle[] = []): Promise<NoteReadResult[] | Holder | undefined> {
 		let current = await this.waitForRenewalOrExpiry(this.before ?? (await this.readNotes()));
 		while (!this.isHeldByOther(current.lease)) {
 			await this.notes.write({
@@ -145,7 +146,7 @@ export class Lease {
 	/**
 	 * Records in `lease` that this run sends, and writes the first journal page. Further calls do nothing.
 	 *
-	 * @throws NotesFailed
+	 * @throws NotesError
 	 */
 	async recordSending(firstPage: NoteToWrite[]): Promise<void> {
 		if (this.counters.sent === this.number) return;
@@ -156,11 +157,11 @@ export class Lease {
 	/**
 	 * Renews the lease if a renewal is overdue.
 	 *
-	 * @throws NotesFailed if this run must not send, e.g. because another run has taken the lease
+	 * @throws NotesError if this run must not send, e.g. because another run has taken the lease
 	 */
 	async renewIfOverdue(): Promise<void> {
 		if (this.isHeld && this.isOverdue) await this.renew();
-		if (this.sendBlockedBy) throw new NotesFailed(this.sendBlockedBy);
+		if (this.sendBlockedBy) throw new NotesError(this.sendBlockedBy);
 	}
 
 	/** Releases the lease if this run holds it. Does nothing if the execution was stopped. */
@@ -174,7 +175,7 @@ export class Lease {
 	 * Writes notes, and releases the lease with the same request. If the notes cannot be written, releases the lease without
 	 * them. If this run does not hold the lease, or if the execution was stopped, writes nothing and does not throw.
 	 *
-	 * @throws NotesFailed if the request failed, or another run has just taken the lease
+	 * @throws NotesError if the request failed, or another run has just taken the lease
 	 */
 	async writeAndRelease(notes: NoteToWrite[]): Promise<void> {
 		if (!this.isHeld || this.signal?.aborted) return;
@@ -185,7 +186,7 @@ export class Lease {
 		// needs it.
 		this.isHeld = isStillHeld;
 		await this.release();
-		throw new NotesFailed(failure);
+		throw new NotesError(failure);
 	}
 
 	/** Writes notes, and releases the lease with the same request. Returns the failure, if any. */
@@ -256,7 +257,7 @@ export class Lease {
 	}
 
 	/** Whether another run holds the lease. */
-	private isHeldByOther(note: ReadNote): boolean {
+	private isHeldByOther(note: NoteReadResult): boolean {
 		if (!note || this.isOwn(note) || writeIdOf(note) === this.crashedWriteId) return false;
 		// An unreadable note counts as held: if a run holds the lease, the run soon writes a readable note.
 		return !isReadable(note) || note.lease?.ended === false;
@@ -268,7 +269,7 @@ export class Lease {
 	 * @param activity what the other run does, for the reason
 	 * @returns the run that holds the lease
 	 */
-	private yieldTo(note: ReadNote, activity = 'is at work'): Holder {
+	private yieldTo(note: NoteReadResult, activity = 'is at work'): Holder {
 		const holder = holderIn(note);
 		const reason = `Another run of this source ${activity}: ${holder.by}, since ${holder.since}`;
 		this.sendBlockedBy = { kind: 'unsuccessful', reason, path: '', method: 'GET' };
@@ -276,7 +277,7 @@ export class Lease {
 		return holder;
 	}
 
-	private isOwn(note: ReadNote): boolean {
+	private isOwn(note: NoteReadResult): boolean {
 		return isReadable(note) && note.writeId?.split(':')[0] === this.leaseOwnerId;
 	}
 }
@@ -284,10 +285,10 @@ export class Lease {
 const TAKEN_OVER_TEXT = 'has taken over, as this one had not renewed its lease for a minute';
 
 /** Returns the run that wrote a lease. Missing values become `unknown`. */
-function holderIn(note: ReadNote): Holder {
+function holderIn(note: NoteReadResult): Holder {
 	const { by = '', since = '' } = (isReadable(note) && note.lease) || {};
 	return { by: sanitize(by) ?? 'unknown', since: sanitize(since) ?? 'unknown' };
 }
 
 /** Returns a value that changes with each write of a readable note `lease`. */
-const writeIdOf = (note: ReadNote) => (isReadable(note) ? (note.writeId ?? '') : note);
+const writeIdOf = (note: NoteReadResult) => (isReadable(note) ? (note.writeId ?? '') : note);

@@ -4,8 +4,8 @@ import { UNKNOWN_CONTENT } from './fingerprints';
 import { FIRST_PAGE_NOTE_NAMES, isFromLaterRun, type Journal } from './journal';
 import type { Lease } from './lease';
 import type { DocumentNames } from './documentNames';
-import { isReadable, type NotesOnServer, type ReadNote } from './notes';
-import { type Pieces, POSSIBLE_FIRST_PIECE_NAMES, ROOT_NOTE_NAME } from './pieces';
+import { isReadable, type NoteReadResult, type NotesOnServer } from './notes';
+import { POSSIBLE_FIRST_PIECE_NAMES, ROOT_NOTE_NAME, type StoredPieces } from './pieces';
 
 /** Names of the notes that `loadMemory` always needs: the root note, and the first journal page of each slot. */
 export const FIRST_NOTE_NAMES = [ROOT_NOTE_NAME, ...FIRST_PAGE_NOTE_NAMES];
@@ -16,7 +16,7 @@ export interface MemoryParts {
 	lease: Lease;
 	names: DocumentNames;
 	notes: NotesOnServer;
-	pieces: Pieces;
+	pieces: StoredPieces;
 }
 
 /**
@@ -24,10 +24,10 @@ export interface MemoryParts {
  *
  * @param notes the notes `FIRST_NOTE_NAMES`, and the pieces if they were read already
  * @returns whether this run seems to be the first run of the source
- * @throws NotesFailed
+ * @throws NotesError
  */
-export async function loadMemory(
-	[root, ...others]: ReadNote[],
+export async function fillMemoryParts(
+	[root, ...others]: NoteReadResult[],
 	parts: MemoryParts,
 ): Promise<boolean> {
 	const { journal, lease, names, pieces } = parts;
@@ -49,8 +49,8 @@ export async function loadMemory(
 
 /** Whether the root note is missing, unreadable or outdated, although there was one. */
 async function isRootNoteLost(
-	root: ReadNote,
-	firstPages: ReadNote[],
+	root: NoteReadResult,
+	firstPages: NoteReadResult[],
 	{ lease, notes }: MemoryParts,
 ): Promise<boolean> {
 	if (root === 'damaged') return true;

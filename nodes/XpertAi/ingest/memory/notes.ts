@@ -90,9 +90,9 @@ export type MemoryNote = z.infer<typeof headerSchema> & { body: Buffer };
  * `undefined`: the server does not have the note.
  * `damaged`: the text is not valid, for example because a user processed the note like a document.
  */
-export type ReadNote = MemoryNote | 'damaged' | undefined;
+export type NoteReadResult = MemoryNote | 'damaged' | undefined;
 
-export const isReadable = (note: ReadNote): note is MemoryNote => typeof note === 'object';
+export const isReadable = (note: NoteReadResult): note is MemoryNote => typeof note === 'object';
 
 /** A note to be written. If `body` is unset, the body is made from `entries`. */
 export interface NoteToWrite {
@@ -122,16 +122,16 @@ export const NOTE_LIMITS = {
 };
 
 /** Thrown if notes cannot be read or written, or if this run must not send (see `Lease.renewIfOverdue`). */
-export class NotesFailed extends Error {
+export class NotesError extends Error {
 	constructor(readonly failure: Failure) {
 		super(failure.reason);
 	}
 }
 
-/** Calls `work`. If `work` throws NotesFailed, returns the failure. */
+/** Calls `work`. If `work` throws NotesError, returns the failure. */
 export async function orFailure<T>(work: () => Promise<T>): Promise<T | { failure: Failure }> {
 	return await work().catch((caught: unknown) => {
-		if (caught instanceof NotesFailed) return { failure: caught.failure };
+		if (caught instanceof NotesError) return { failure: caught.failure };
 		throw caught;
 	});
 }
@@ -157,17 +157,17 @@ export class NotesOnServer {
 	 * Reads notes, in the order of `names`.
 	 *
 	 * @param atOnce maximum number of notes in one answer
-	 * @throws NotesFailed
+	 * @throws NotesError
 	 */
-	async read(names: NoteNameAndTitle[], atOnce = names.length): Promise<ReadNote[]> {
-		const notes: ReadNote[] = [];
+	async read(names: NoteNameAndTitle[], atOnce = names.length): Promise<NoteReadResult[]> {
+		const notes: NoteReadResult[] = [];
 		// `signal` is left out. It could end the fetch early, and unread notes would look missing.
 		const routes = pick(this.routes, 'send', 'statusPathOf');
 		for (const part of chunk(names, atOnce)) {
 			const ids = part.map((name) => this.idOf(name));
 			// A proxy may answer with an empty list. `requiredId` makes this answer a failure.
 			const { statuses, failure } = await fetchStatuses(ids, routes, this.requiredId);
-			if (failure) throw new NotesFailed(failure);
+			if (failure) throw new NotesError(failure);
 			notes.push(...ids.map((id) => this.parseNote(statuses.get(id)?.processMsg ?? undefined)));
 		}
 		return notes;
@@ -176,7 +176,7 @@ export class NotesOnServer {
 	/**
 	 * Writes notes in the order given, in as few requests as possible.
 	 *
-	 * @throws NotesFailed
+	 * @throws NotesError
 	 */
 	async write(...notes: NoteToWrite[]): Promise<void> {
 		let rows: NoteRow[] = [];
@@ -196,7 +196,7 @@ export class NotesOnServer {
 		const { send, storePath: path } = this.routes;
 		const schema = documentListSchema(rows.map(({ id }) => id));
 		const outcome = await send({ method: 'POST', path, body: JSON.stringify(rows), schema });
-		if (!outcome.ok) throw new NotesFailed(outcome.failure);
+		if (!outcome.ok) throw new NotesError(outcome.failure);
 	}
 
 	/** Makes the document that holds a note. */
@@ -215,16 +215,16 @@ export class NotesOnServer {
 	/**
 	 * Reads the text that `row` has made.
 	 *
-	 * @throws NotesFailed if a later version of the node wrote the note, because this version would damage it
+	 * @throws NotesError if a later version of the node wrote the note, because this version would damage it
 	 */
-	private parseNote(text?: string): ReadNote {
+	private parseNote(text?: string): NoteReadResult {
 		// The server may list a note without a text. This note counts as missing.
 		if (text === undefined) return undefined;
 		const [prefix = '', sum, ...parts] = text.split(':');
 		const version = prefix.startsWith(MEMORY_NOTE_PREFIX)
 			? Number(prefix.slice(MEMORY_NOTE_PREFIX.length))
 			: 0;
-		if (version > NOTE_VERSION) throw new NotesFailed(LATER_VERSION_FAILURE);
+		if (version > NOTE_VERSION) throw new NotesError(LATER_VERSION_FAILURE);
 		if (version !== NOTE_VERSION || sum !== checksum(parts.join(':'))) return 'damaged';
 		const [headerJson, body] = parts.map((part) => Buffer.from(part, 'base64'));
 		// `JSON.parse` cannot fail here: the checksum proves that the node wrote this text.

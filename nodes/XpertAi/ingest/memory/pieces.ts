@@ -6,7 +6,8 @@ import {
 	isReadable,
 	type MemoryNote,
 	NOTE_LIMITS,
-	NotesFailed,
+	type NoteReadResult,
+	NotesError,
 	type NotesOnServer,
 	type NoteToWrite,
 	orFailure,
@@ -19,8 +20,8 @@ const pieceName = (at: number, of: number) =>
 	[`piece ${at + 1} of ${of}`, `what * has stored, ${at + 1} of ${of}`] as const;
 
 /** Returns the names of all pieces. */
-export const pieceNames = (root: ReadNote) =>
-	(isReadable(root) ? root.pieces : []).map((_, at, all) => pieceName(at, all.length));
+export const pieceNoteNames = (root: NoteReadResult) =>
+	(isReadable(root) ? root.pieces : []).map((_, at, all) => pieceNoteName(at, all.length));
 
 /**
  * Names that the first piece can have. The name contains the number of pieces, which is a power of two. The list ends
@@ -43,7 +44,7 @@ interface PiecesOptions {
  * The root note and the pieces. They hold what the runs have stored, up to the last run that was merged into the
  * memory.
  */
-export class Pieces {
+export class StoredPieces {
 	readonly known = new Fingerprints();
 	/** The header of the root note. */
 	root: Omit<MemoryNote, 'source' | 'body'> = { run: 0, pieces: [] };
@@ -70,7 +71,7 @@ export class Pieces {
 	 * @param readPieces the pieces, if they were read with the root note; otherwise empty. If another run has changed the
 	 * number of pieces since their names were listed, they are not used, and all pieces are read now.
 	 */
-	async load(root: MemoryNote, readPieces: ReadNote[]): Promise<void> {
+	async load(root: MemoryNote, readPieces: NoteReadResult[]): Promise<void> {
 		const { known, names, notes, stalePieces } = this;
 		const { acknowledgesLoss, startsProcessing = root.processed } = this.options;
 		const { lost } = root;
@@ -137,7 +138,7 @@ export class Pieces {
 	 *
 	 * @param run number of the last run that is merged into the memory
 	 * @param send writes the given notes, in the given order
-	 * @throws NotesFailed
+	 * @throws NotesError
 	 */
 	async write(run: number, send: (notes: NoteToWrite[]) => Promise<void>): Promise<void> {
 		const { known, names, root, stalePieces } = this;
@@ -164,7 +165,7 @@ export class Pieces {
 		if (failed) {
 			// These names are not written again. Later runs know that the list of names has gaps.
 			if (nameNotes.length > 0) names.summary.areAll = false;
-			throw new NotesFailed(failed.failure);
+			throw new NotesError(failed.failure);
 		}
 		this.root = newRoot;
 		this.isStale = false;

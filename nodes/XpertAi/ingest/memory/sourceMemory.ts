@@ -18,8 +18,8 @@ import {
 	NotesOnServer,
 	orFailure,
 } from './notes';
-import { pieceNames, Pieces, ROOT_NOTE_NAME } from './pieces';
-import { FIRST_NOTE_NAMES, loadMemory, type MemoryParts } from './loadMemory';
+import { pieceNoteNames, ROOT_NOTE_NAME, StoredPieces } from './pieces';
+import { fillMemoryParts, FIRST_NOTE_NAMES, type MemoryParts } from './loadMemory';
 
 /** Problems with the memory, for hints to the user. A field is unset if its step succeeded. */
 export interface MemoryFailures {
@@ -70,7 +70,7 @@ export class SourceMemory {
 	 */
 	holder?: Holder;
 	private readonly notes: NotesOnServer;
-	private readonly pieces: Pieces;
+	private readonly pieces: StoredPieces;
 	private readonly journal: Journal;
 	private readonly lease: Lease;
 	/** Packed IDs of documents that no earlier run has sent, until their outcome is known. */
@@ -88,7 +88,10 @@ export class SourceMemory {
 		const runStartedAt = new Date(clock.now()).toISOString();
 		this.notes = new NotesOnServer(place, routes);
 		this.names = new DocumentNames(this.notes);
-		this.pieces = new Pieces(this.notes, this.names, this.failures, { runStartedAt, ...options });
+		this.pieces = new StoredPieces(this.notes, this.names, this.failures, {
+			runStartedAt,
+			...options,
+		});
 		this.journal = new Journal(this.notes);
 		this.lease = new Lease(this.notes, clock, signal, { by: runDescription, since: runStartedAt });
 	}
@@ -330,7 +333,7 @@ export class SourceMemory {
 		});
 	}
 
-	/** Runs `work` after all earlier work. Returns its result, or the failure if it throws NotesFailed. */
+	/** Runs `work` after all earlier work. Returns its result, or the failure if it throws NotesError. */
 	private async runExclusively<T>(work: () => Promise<T>): Promise<T | { failure: Failure }> {
 		const done = this.queue.then(async () => await orFailure(work));
 		this.queue = done.catch(() => undefined);

@@ -1,6 +1,10 @@
 import { compact } from 'lodash';
 
-import { type ItemReader, keyIfGiven, type KeyOptions } from '../../execution/identityFields';
+import {
+	type ItemParameterReader,
+	keyIfGiven,
+	type KeyOptions,
+} from '../../execution/identityFields';
 import type { Execution } from '../../execution/operation';
 import type { MemoryPlace } from '../../ingest/memory';
 import { derivedId } from '../../payloads/ids';
@@ -9,7 +13,7 @@ import { derivedId } from '../../payloads/ids';
 const SOURCE_KEY_OPTIONS: KeyOptions = { needsEveryPart: true };
 
 /** Returns the source name and the shard of an item. Each is `''` if the user left it empty, or cannot fill it in. */
-export const sourceNameAndShard = (item: ItemReader) => ({
+export const sourceNameAndShard = (item: ItemParameterReader) => ({
 	sourceName: keyIfGiven(item, 'sourceName', SOURCE_KEY_OPTIONS) ?? '',
 	shard: item.hasParameter('options.shard')
 		? (keyIfGiven(item, 'options.shard', SOURCE_KEY_OPTIONS) ?? '')

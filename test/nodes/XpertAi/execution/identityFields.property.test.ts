@@ -12,7 +12,7 @@ import { submitFields } from 'nodes/XpertAi/operations/document/submit/fields';
 import type { InputDocument } from 'nodes/XpertAi/operations/document/submit/sources/inputDocument';
 import { readDocuments } from 'nodes/XpertAi/operations/document/submit/sources/readDocuments';
 import { startFields } from 'nodes/XpertAi/operations/thread/run/fields';
-import { readRunRequest } from 'nodes/XpertAi/operations/thread/run/runRequest';
+import { readRunInput } from 'nodes/XpertAi/operations/thread/run/runRequest';
 import { identityValue, MissingPart } from 'nodes/XpertAi/payloads/identity';
 import { parseTemplate, partsOf } from 'nodes/XpertAi/payloads/template';
 import { PROPERTY_RUNS } from 'test/support/propertyRuns';
@@ -216,7 +216,7 @@ const FIELDS: Field[] = [
 			threadSource: 'new',
 			options: { filterValues: { values: [{ key: 'k', content }] } },
 		}),
-		read: (one) => readRunRequest(one, 'message', false).body,
+		read: (one) => readRunInput(one, 'message', false).body,
 		fields: asked,
 	},
 ];

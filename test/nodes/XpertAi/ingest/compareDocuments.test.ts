@@ -11,7 +11,7 @@ import {
 	type CompareOptions,
 	planDocuments,
 } from 'nodes/XpertAi/ingest/compareDocuments';
-import type { ProcessingStatus } from 'nodes/XpertAi/ingest/statuses';
+import type { StatusRecord } from 'nodes/XpertAi/ingest/statuses';
 import { derivedId } from 'nodes/XpertAi/payloads/ids';
 import { MAX_IDS_PER_URL } from 'nodes/XpertAi/transport/api';
 import type { Failure } from 'nodes/XpertAi/transport/failure';
@@ -50,7 +50,7 @@ function answering({ has, failure: broken }: Server) {
 		const names = Object.keys(has).filter((name) => ids.includes(idOf(name)));
 		asked.push(ids);
 		const statuses = new Map(
-			names.map((name): [string, ProcessingStatus] => [
+			names.map((name): [string, StatusRecord] => [
 				idOf(name),
 				{ id: idOf(name), status: has[name] },
 			]),

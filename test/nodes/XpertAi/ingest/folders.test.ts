@@ -1,12 +1,12 @@
-import { Folders, withParentFolder } from 'nodes/XpertAi/ingest/folders';
+import { FolderCreator, withParentFolder } from 'nodes/XpertAi/ingest/folders';
 import type { DocumentRecord } from 'nodes/XpertAi/payloads/document';
-import type { Outcome } from 'nodes/XpertAi/transport/request';
+import type { RequestOutcome } from 'nodes/XpertAi/transport/request';
 
 import { calling } from '../../support/send';
 
 const KB = '1ce4c698-25dd-471c-817d-94cd2c4cce13';
-const DONE: Outcome = { ok: true, status: 201, answer: [] };
-const REFUSED: Outcome = {
+const DONE: RequestOutcome = { ok: true, status: 201, answer: [] };
+const REFUSED: RequestOutcome = {
 	ok: false,
 	failure: { kind: 'status', status: 403, method: 'POST', path: '/bulk' },
 };
@@ -19,13 +19,13 @@ interface Row {
 }
 
 /** Folders of a server that answers so, and the rows it was sent. */
-function foldersOn(...outcomes: Outcome[]) {
+function foldersOn(...outcomes: RequestOutcome[]) {
 	const sent: Row[][] = [];
 	const send = calling(({ body }) => {
 		sent.push(JSON.parse(String(body)) as Row[]);
 		return outcomes.shift() ?? DONE;
 	});
-	const folders = new Folders(KB, { storePath: '/bulk', send });
+	const folders = new FolderCreator(KB, { storePath: '/bulk', send });
 	const make = async (...paths: string[]) =>
 		await folders.createFor(paths.map((folder): DocumentRecord => ({ folder })));
 	return { sent, make, names: () => sent.map((rows) => rows.map(({ name }) => name)) };

@@ -4,7 +4,7 @@ import type { ProcessingFact } from 'nodes/XpertAi/ingest/facts';
 import { Processing } from 'nodes/XpertAi/ingest/processing';
 import { KnowledgebaseRoutes } from 'nodes/XpertAi/transport/knowledgebaseRoutes';
 import type { LastProcessingState } from 'nodes/XpertAi/ingest/statuses';
-import type { Outcome } from 'nodes/XpertAi/transport/request';
+import type { RequestOutcome } from 'nodes/XpertAi/transport/request';
 
 import { calling } from '../../support/send';
 import { virtualTime } from '../../support/virtualTime';
@@ -26,14 +26,14 @@ const routeMissing = failed({ kind: 'status', status: 404, missing: 'route' });
 /** What a test asks for besides the documents. */
 interface Asked extends Partial<KnowledgebaseRoutes> {
 	/** What the server answers when processing is to start. */
-	queues?: (ids: string[]) => Outcome;
+	queues?: (ids: string[]) => RequestOutcome;
 	waitMs?: number;
 }
 
 /** Processes documents on a server whose status answers are given; it queues all it is sent, unless said otherwise. */
 async function process(
 	ids: string[],
-	polls: Array<(ids: string[]) => Outcome>,
+	polls: Array<(ids: string[]) => RequestOutcome>,
 	changes: Asked = {},
 ) {
 	const { queues = (sent: string[]) => all(sent, 'running'), ...routes } = changes;
@@ -133,7 +133,7 @@ describe('starting the processing of documents', () => {
 });
 
 describe('a server without a route to process', () => {
-	it.each<[string, Array<Outcome | undefined>, boolean]>([
+	it.each<[string, Array<RequestOutcome | undefined>, boolean]>([
 		['its 404', [routeMissing], true],
 		['no 404 of a record', [answered(404)], false],
 		['no stray 404', [failed({ kind: 'status', status: 404 })], false],
@@ -204,7 +204,7 @@ describe('documents that the server has not queued', () => {
 		expect(said.get('b')).toEqual({ state: 'running' });
 	});
 
-	it.each<[string, Outcome]>([
+	it.each<[string, RequestOutcome]>([
 		['an object', succeeded({ ok: true })],
 		['nothing', { ok: true, status: 201, answer: undefined }],
 		['a list of something else', succeeded([{ success: false }])],
@@ -291,7 +291,7 @@ describe('a document that an earlier run started', () => {
 		expect(said.get('old')).toEqual({ state: 'running' });
 	});
 
-	it.each<[string, Outcome, object]>([
+	it.each<[string, RequestOutcome, object]>([
 		['progresses at the last poll', succeeded([{ id: 'old', status: 'running', progress: 1 }]), {}],
 		['cannot be polled any more', answered(403), { state: 'running' }],
 	])('is not given up where it %s', async (_, atLast, told) => {
@@ -486,7 +486,7 @@ describe('very many documents', () => {
 });
 
 it('every document is reported once, whatever the server answers', async () => {
-	const answer = fc.constantFrom<(ids: string[]) => Outcome>(
+	const answer = fc.constantFrom<(ids: string[]) => RequestOutcome>(
 		(ids) => all(ids, 'running'),
 		(ids) => all(ids, 'finish'),
 		(ids) => all(ids, 'error'),

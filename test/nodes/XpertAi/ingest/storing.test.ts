@@ -4,14 +4,14 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { groupIntoBatches, type BatchLimits } from 'nodes/XpertAi/ingest/batches';
 import { type DocumentFact } from 'nodes/XpertAi/ingest/facts';
 import { type ReadyDocument, recordJsonAndSize } from 'nodes/XpertAi/ingest/readyDocuments';
-import { Folders } from 'nodes/XpertAi/ingest/folders';
+import { FolderCreator } from 'nodes/XpertAi/ingest/folders';
 import { Storer, type StorerOptions } from 'nodes/XpertAi/ingest/storing';
 import { uploadFiles } from 'nodes/XpertAi/ingest/uploads';
 import type { DocumentRecord } from 'nodes/XpertAi/payloads/document';
 import { OutageBudget, type RetryLimits } from 'nodes/XpertAi/transport/call';
 import type { Clock } from 'nodes/XpertAi/transport/clock';
 import type { Failure } from 'nodes/XpertAi/transport/failure';
-import type { ApiRequest, Outcome } from 'nodes/XpertAi/transport/request';
+import type { ApiRequest, RequestOutcome } from 'nodes/XpertAi/transport/request';
 
 import { prepared } from '../../support/documents';
 import { calling, parsing, type RawSend } from '../../support/send';
@@ -274,7 +274,7 @@ describe('a server that rebuilds its embeddings', () => {
 });
 
 /** A server that gives these outcomes to its first requests and stores what comes after them. */
-function answering(...outcomes: Outcome[]) {
+function answering(...outcomes: RequestOutcome[]) {
 	const server = new BulkServer();
 	const send: BulkServer['send'] = async (request) =>
 		outcomes.shift() ?? (await server.send(request));
@@ -328,7 +328,7 @@ describe('a batch the server rejects', () => {
 
 describe('a batch that is too much for the server', () => {
 	/** A gateway that gives up on more than three documents, some of which are stored by then. */
-	function impatient(giveUp: Outcome, most = 3) {
+	function impatient(giveUp: RequestOutcome, most = 3) {
 		const server = new BulkServer();
 		const send: BulkServer['send'] = async (request) => {
 			const documents = JSON.parse(String(request.body)) as unknown[];
@@ -401,7 +401,9 @@ describe('a knowledgebase that is missing', () => {
 		expect(counts).toMatchObject({ attempts: 10 });
 	});
 
-	const always = (outcome: Outcome) => ({ send: async () => await Promise.resolve(outcome) });
+	const always = (outcome: RequestOutcome) => ({
+		send: async () => await Promise.resolve(outcome),
+	});
 	it.each([
 		['missing file, for which a batch is split', missing(), 'rejected', {}],
 		[
@@ -764,7 +766,7 @@ it('the folders of a batch are made before its documents', async () => {
 		return succeeded(rows.map((row) => ({ ...row, id: row.id ?? 'id-0' })));
 	};
 	const routes = { send: calling(answer), storePath: '/bulk' };
-	const folders = new Folders('7b0e6c1a-3f52-4f7e-9a44-1d2c3b4a5f60', routes);
+	const folders = new FolderCreator('7b0e6c1a-3f52-4f7e-9a44-1d2c3b4a5f60', routes);
 	const document = prepared({ name: 'a.md', folder: 'Dept/Sales' }, 0, 'id-0');
 	await submitTo({ send: answer }, [], { documents: [[document]], folders });
 	expect(asked).toEqual([['Dept', 'Sales'], ['a.md']]);

@@ -1,7 +1,7 @@
 import { cancelRunById, cancelActiveRun } from 'nodes/XpertAi/runs/cancelRun';
 import { withDeadline } from 'nodes/XpertAi/runs/client';
 import type { RunFacts } from 'nodes/XpertAi/runs/result';
-import type { Outcome } from 'nodes/XpertAi/transport/request';
+import type { RequestOutcome } from 'nodes/XpertAi/transport/request';
 
 import { no, parsing, success } from '../../support/send';
 import { virtualTime } from '../../support/virtualTime';
@@ -9,7 +9,7 @@ import { failure, lost } from '../threads/support/answering';
 import { MINUTE, SECOND, streamEvents } from './support/run';
 
 /** Cancels a run whose record is answered so. */
-async function cancelling(record: Outcome, startedBy?: 'thisExecution') {
+async function cancelling(record: RequestOutcome, startedBy?: 'thisExecution') {
 	const clock = virtualTime();
 	const cancelled: string[] = [];
 	const send = parsing(({ method, path, stream }) => {
@@ -26,7 +26,7 @@ async function cancelling(record: Outcome, startedBy?: 'thisExecution') {
 }
 
 describe('a run whose record cannot be read', () => {
-	it.each<[string, Outcome]>([
+	it.each<[string, RequestOutcome]>([
 		['as the server fails', no({ ...failure, status: 503 })],
 		['as the answer is lost', no(lost)],
 		['as the server says 500', no({ ...failure, status: 500 })],
@@ -38,7 +38,7 @@ describe('a run whose record cannot be read', () => {
 		expect(await cancelling(record)).toEqual({ status: 'unread', isSent: false });
 	});
 
-	it.each<[string, Outcome]>([
+	it.each<[string, RequestOutcome]>([
 		['there is none', no({ ...failure, status: 404, missing: 'record' })],
 		['the token may not', no({ ...failure, status: 403 })],
 		['n8n blocks the address', no({ ...failure, kind: 'blocked', status: undefined })],

@@ -1,7 +1,7 @@
 import { repeatUntil, waitAtMost, withDeadline } from 'nodes/XpertAi/runs/client';
 import { readThread } from 'nodes/XpertAi/threads/thread';
 import { anySuccessfulAnswer } from 'nodes/XpertAi/transport/answerSchemas';
-import type { ApiRequest, Outcome } from 'nodes/XpertAi/transport/request';
+import type { ApiRequest, RequestOutcome } from 'nodes/XpertAi/transport/request';
 
 import { no, parsing, success } from '../../support/send';
 import { virtualTime } from '../../support/virtualTime';
@@ -19,7 +19,11 @@ const STREAM: ApiRequest = { ...READ, stream: { onEvent: () => undefined } };
 const later = (seconds: number) => no({ ...failure, retryAfterMs: seconds * SECOND });
 
 /** Sends until a deadline, in so many seconds, to a server that gives these answers, the last for ever. */
-function sending(deadlineS: number, answers: Outcome[] = [success({})], stopAfterMs = Infinity) {
+function sending(
+	deadlineS: number,
+	answers: RequestOutcome[] = [success({})],
+	stopAfterMs = Infinity,
+) {
 	const time = virtualTime(stopAfterMs);
 	const sent: Array<ApiRequest & { at: number }> = [];
 	const client = withDeadline({

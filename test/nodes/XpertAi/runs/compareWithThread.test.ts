@@ -1,6 +1,6 @@
 import { withDeadline } from 'nodes/XpertAi/runs/client';
 import { withThreadFindings } from 'nodes/XpertAi/runs/compareWithThread';
-import type { Completed } from 'nodes/XpertAi/runs/result';
+import type { CompletedResult } from 'nodes/XpertAi/runs/result';
 
 import { parsing, success } from '../../support/send';
 import { virtualTime } from '../../support/virtualTime';
@@ -23,7 +23,7 @@ it.each([
 	);
 	const clock = virtualTime();
 	const client = withDeadline({ send, clock, deadline: clock.now() + 60 * SECOND });
-	const result: Completed = { status: 'completed', output, parts: [], otherParts: [] };
+	const result: CompletedResult = { status: 'completed', output, parts: [], otherParts: [] };
 	const overlapped = { ...client, threadId: 't', runId: 'r', facts: {} };
 	expect(await withThreadFindings(overlapped, result)).toEqual({ ...result, ...more });
 });
@@ -67,7 +67,12 @@ describe('whether another run was beside a run', () => {
 		});
 		const clock = virtualTime();
 		const client = withDeadline({ send, clock, deadline: clock.now() + 60 * SECOND });
-		const result: Completed = { status: 'completed', output: 'Said', parts: [], otherParts: [] };
+		const result: CompletedResult = {
+			status: 'completed',
+			output: 'Said',
+			parts: [],
+			otherParts: [],
+		};
 		const run = { ...client, threadId: 't', runId: 'r', facts: { conversationId: 'c' } };
 		await withThreadFindings(run, result, others);
 		expect([...new Set(names)]).toEqual(asked);

@@ -1,7 +1,7 @@
 import { withDeadline } from 'nodes/XpertAi/runs/client';
 import { openConversationByKey, openNewConversation } from 'nodes/XpertAi/runs/openConversation';
 import type { Owner } from 'nodes/XpertAi/threads/tokenOwner';
-import type { ApiRequest, Outcome } from 'nodes/XpertAi/transport/request';
+import type { ApiRequest, RequestOutcome } from 'nodes/XpertAi/transport/request';
 
 import { no, success } from '../../support/send';
 import {
@@ -32,7 +32,7 @@ const created = (request: ApiRequest) => success({ id: 'new', ...read(request) }
 /** E15 shows the thread that is asked for. */
 const there = ({ path }: ApiRequest) =>
 	success({ thread_id: path.slice('/threads/'.length), status: 'idle' });
-const status = (code: number): Outcome => no({ ...failure, status: code });
+const status = (code: number): RequestOutcome => no({ ...failure, status: code });
 const noThread = no(failure);
 const refused = no({ ...failure, status: 400, reason: 'duplicate key' });
 
@@ -129,13 +129,15 @@ describe('openConversationByKey with an owner', () => {
 		expect(waited.opened).toMatchObject({ conversationId: 'c' });
 	});
 
-	it.each<[string, Outcome]>([
+	it.each<[string, RequestOutcome]>([
 		['a token that is not valid', status(401)],
 		['a token that may do nothing', status(403)],
-		...(['invalidCredential', 'blocked', 'redirect'] as const).map((kind): [string, Outcome] => [
-			`what is ${kind}`,
-			no({ ...failure, kind, status: 302 }),
-		]),
+		...(['invalidCredential', 'blocked', 'redirect'] as const).map(
+			(kind): [string, RequestOutcome] => [
+				`what is ${kind}`,
+				no({ ...failure, kind, status: 302 }),
+			],
+		),
 		['a certificate that is not trusted', no({ ...lost, code: 'EPROTO' })],
 	])('does not ask again with %s', async (_, outcome) => {
 		const { opened, clock } = await open({}, outcome);

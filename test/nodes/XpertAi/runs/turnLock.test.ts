@@ -3,7 +3,7 @@ import { withDeadline } from 'nodes/XpertAi/runs/client';
 import { takeTurnLock, turnLockId } from 'nodes/XpertAi/runs/turnLock';
 import { type LockSupport, maySupportLocks } from 'nodes/XpertAi/threads/lockRecord';
 import { anySuccessfulAnswer } from 'nodes/XpertAi/transport/answerSchemas';
-import type { ApiRequest, Outcome } from 'nodes/XpertAi/transport/request';
+import type { ApiRequest, RequestOutcome } from 'nodes/XpertAi/transport/request';
 
 import { no, parsing, success } from '../../support/send';
 import { virtualTime } from '../../support/virtualTime';
@@ -14,7 +14,7 @@ import { MINUTE, SECOND } from './support/run';
 const ID = turnLockId('t');
 const HOUR = 60 * MINUTE;
 
-type Fault = (request: ApiRequest) => Outcome | undefined;
+type Fault = (request: ApiRequest) => RequestOutcome | undefined;
 
 /** A process with a server whose answers go wrong as the test says, one after another; undefined for a right one. */
 function setUp({ stopAfterMs = Infinity, deadlineMs = 10 * MINUTE } = {}) {

@@ -3,7 +3,7 @@ import { withDeadline } from 'nodes/XpertAi/runs/client';
 import type { UnsuccessfulResult } from 'nodes/XpertAi/runs/result';
 import { intentOf } from 'nodes/XpertAi/runs/runBody';
 import { type StartedRun, startInTurn } from 'nodes/XpertAi/runs/start';
-import type { ApiRequest, Outcome } from 'nodes/XpertAi/transport/request';
+import type { ApiRequest, RequestOutcome } from 'nodes/XpertAi/transport/request';
 
 import { PROPERTY_RUNS } from '../../../support/propertyRuns';
 import { no, parsing, success } from '../../support/send';
@@ -44,7 +44,7 @@ function oneThread(time: Timeline, runMs: number) {
 		return success(shown(run));
 	};
 	/** The answer at the moment when a request arrives. */
-	const answer = (request: ApiRequest): Outcome => {
+	const answer = (request: ApiRequest): RequestOutcome => {
 		const { method, path } = request;
 		const lock = locks.answer(request);
 		if (lock) return lock;

@@ -12,7 +12,7 @@ import {
 	waitsForPerson,
 } from 'nodes/XpertAi/threads/tasks';
 import type { Failure } from 'nodes/XpertAi/transport/failure';
-import type { Outcome } from 'nodes/XpertAi/transport/request';
+import type { RequestOutcome } from 'nodes/XpertAi/transport/request';
 
 import { no, success } from '../../support/send';
 import { answering, bodiesOf, failure, listed, lost, mine } from './support/answering';
@@ -166,7 +166,7 @@ describe('createConversation', () => {
 	});
 });
 
-const status = (code: number, missing?: Failure['missing']): Outcome =>
+const status = (code: number, missing?: Failure['missing']): RequestOutcome =>
 	no({ ...failure, status: code, missing });
 const [ROUTE, PROXY, FORBIDDEN] = [status(404, 'route'), status(404), status(403)];
 const ME = success({ id: 'u', hash: 'secret' });
@@ -174,7 +174,7 @@ const SEARCH = '/conversations/search';
 
 describe('learnOwner', () => {
 	/** `undefined` where the server did not say; the requests after the first for the owner. */
-	it.each<[string, Outcome[], Owner['id'], string[]]>([
+	it.each<[string, RequestOutcome[], Owner['id'], string[]]>([
 		['takes the ID', [ME], 'u', []],
 		['knows nobody after 404 Cannot GET twice', [ROUTE, ROUTE], null, ['/user/me']],
 		['asks again after 404 Cannot GET once', [ROUTE, ME], 'u', ['/user/me']],
@@ -216,7 +216,7 @@ describe('confirmOwner', () => {
 	const shown = listed(mine('c'));
 	const proven = { id: 'u', isConfirmed: true };
 
-	it.each<[string, Outcome[], Owner]>([
+	it.each<[string, RequestOutcome[], Owner]>([
 		['a conversation that is shown proves the owner', [shown], proven],
 		['one that is shown a moment later, too', [listed(), shown], proven],
 		['one that is not shown leaves none', [listed()], { id: null }],

@@ -9,7 +9,7 @@ import {
 	stageOf,
 	startRun,
 } from 'nodes/XpertAi/threads/runsApi';
-import type { Outcome } from 'nodes/XpertAi/transport/request';
+import type { RequestOutcome } from 'nodes/XpertAi/transport/request';
 
 import { no, success } from '../../support/send';
 import { answering, lost } from './support/answering';
@@ -52,7 +52,8 @@ describe('listRuns', () => {
 });
 
 describe('readRun', () => {
-	const read = async (outcome: Outcome) => await readRun({ ...answering(outcome).asking, ...IDS });
+	const read = async (outcome: RequestOutcome) =>
+		await readRun({ ...answering(outcome).asking, ...IDS });
 
 	it('takes a run of this thread, in any case', async () => {
 		for (const thread_id of ['t', 'T', undefined])

@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { z } from 'zod';
 
 import type { Failure } from 'nodes/XpertAi/transport/failure';
-import type { ApiRequest, Outcome } from 'nodes/XpertAi/transport/request';
+import type { ApiRequest, RequestOutcome } from 'nodes/XpertAi/transport/request';
 import { anySuccessfulAnswer } from 'nodes/XpertAi/transport/answerSchemas';
 import { call, OutageBudget } from 'nodes/XpertAi/transport/call';
-import type { ApiClient, Call, CallResult } from 'nodes/XpertAi/transport/call';
+import type { ApiClient, RetryableRequest, CallResult } from 'nodes/XpertAi/transport/call';
 
 import { parsing } from '../../support/send';
 import { virtualTime } from '../../support/virtualTime';
@@ -22,7 +22,7 @@ const ROUTE = failed({ kind: 'status', status: 404, missing: 'route' });
 const STRAY = failed({ kind: 'status', status: 404 });
 const STRANGE = failed({ kind: 'status', status: 404, hasServerNeverAnswered: true });
 
-type Changes = Partial<Omit<ApiClient & Call<unknown>, 'send' | 'clock'>>;
+type Changes = Partial<Omit<ApiClient & RetryableRequest<unknown>, 'send' | 'clock'>>;
 
 /** Limits other than those of a single request, which are 3 tries in 30 s. */
 const within = (maxTries: number, seconds = 600) => ({
@@ -37,7 +37,7 @@ const KNOWS_BETTER = {
 
 /** Calls a server that gives these outcomes one after another, and the last of them for ever. */
 async function send(
-	outcomes: Outcome[],
+	outcomes: RequestOutcome[],
 	{ deadline, signal, outageBudget, ...request }: Changes = {},
 	{ requestMs = 0, clock = virtualTime() } = {},
 ) {
@@ -54,7 +54,7 @@ async function send(
 }
 
 type Expected = Partial<CallResult<unknown>> & { waits?: number[] };
-type Row = [string, Outcome[], Expected, Changes?, number?];
+type Row = [string, RequestOutcome[], Expected, Changes?, number?];
 
 describe('call', () => {
 	// The random number is 0.5: half of 500, 1000, 2000 and 4000 ms.
@@ -200,7 +200,7 @@ describe('call', () => {
 describe('OutageBudget', () => {
 	const AWAY = answered(502);
 
-	type BudgetRow = [string, number[], Outcome[], boolean?];
+	type BudgetRow = [string, number[], RequestOutcome[], boolean?];
 
 	it.each<BudgetRow>([
 		['waits for the server once', [3, 1, 1, 1], [AWAY, AWAY, AWAY, AWAY, AWAY, OK, AWAY]],

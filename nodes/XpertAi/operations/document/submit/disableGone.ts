@@ -2,7 +2,7 @@ import { difference, partition, pick, sortBy } from 'lodash';
 
 import { outermostMode } from '../../../execution/n8nExecution';
 import type { SourceMemory } from '../../../ingest/memory';
-import { fetchStatuses, processingState, type ProcessingStatus } from '../../../ingest/statuses';
+import { fetchStatuses, processingState, type StatusRecord } from '../../../ingest/statuses';
 import { disableOrEnableDocuments } from '../../../ingest/disableOrEnableDocuments';
 import type { Failure } from '../../../transport/failure';
 import { failureMessage } from '../../../transport/failureText';
@@ -57,7 +57,7 @@ export async function disableGone(sourceRun: SourceRun): Promise<void> {
  */
 function classifyGone(
 	unseen: string[],
-	statuses: Map<string, ProcessingStatus>,
+	statuses: Map<string, StatusRecord>,
 	known: SourceMemory['known'],
 ) {
 	// In the memory, the document is processed or needs no processing, but on the server, it has no status. So a user

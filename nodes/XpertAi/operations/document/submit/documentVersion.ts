@@ -1,5 +1,9 @@
 import { convertToType } from '../../../execution/fieldSchemas';
-import { isGiven, type ItemReader, valueOrMissing } from '../../../execution/identityFields';
+import {
+	isGiven,
+	type ItemParameterReader,
+	valueOrMissing,
+} from '../../../execution/identityFields';
 import { MissingPart } from '../../../payloads/identity';
 import { missingValueOrObjectText } from '../../../payloads/missingValues';
 
@@ -27,7 +31,7 @@ export function asVersion(value: unknown): string | undefined {
  * text that stands for a missing value, e.g. `null`
  * @throws NodeOperationError if the value is not valid, e.g. a number that is too large to be exact
  */
-export function readVersion(item: ItemReader, name: string): string | undefined {
+export function readVersion(item: ItemParameterReader, name: string): string | undefined {
 	const value = valueOrMissing(item, name, {});
 	if (value instanceof MissingPart || typeof value === 'boolean') return undefined;
 	return asVersion(item.asText(name, value));

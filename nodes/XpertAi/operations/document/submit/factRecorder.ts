@@ -4,7 +4,7 @@ import { itemJson } from '../../../execution/outputs';
 import type { DocumentFact, Fact } from '../../../ingest/facts';
 import type { SourceMemory } from '../../../ingest/memory';
 import type { Processing } from '../../../ingest/processing';
-import { processingState, type ProcessingStatus } from '../../../ingest/statuses';
+import { processingState, type StatusRecord } from '../../../ingest/statuses';
 import type { DocumentReport } from './documentReport';
 import type { SubmitDocument } from './makeReadyDocument';
 import type { SourceNameAndShard } from '../sourceIdentity';
@@ -111,7 +111,7 @@ export class FactRecorder {
 		submission.addHint(SHARED_KEYS_HINT);
 	}
 
-	private handleUnchanged(document: SubmitDocument, status?: ProcessingStatus): void {
+	private handleUnchanged(document: SubmitDocument, status?: StatusRecord): void {
 		const { id, report } = document;
 		this.memoryFor(document)?.names.addIfUnnamed(id, nameAndKey(document));
 		const state = processingState(status);

@@ -28,7 +28,7 @@ export const toLinkedNode = ({ name, parameters = {} }: NodeTypeAndVersion): Lin
 /** The fields that say which source a node works on. */
 export const SOURCE_FIELD_NAMES = ['knowledgebaseId', 'sourceName', 'options.shard'] as const;
 
-type SourceField = (typeof SOURCE_FIELD_NAMES)[number];
+type SourceFieldName = (typeof SOURCE_FIELD_NAMES)[number];
 
 /** Asks n8n for the parameters of other nodes. Older versions of n8n do not return them. */
 export const WITH_PARAMETERS = { includeNodeParameters: true };
@@ -36,7 +36,7 @@ export const WITH_PARAMETERS = { includeNodeParameters: true };
 /** Returns the value of a field as the nodes use it; undefined if the field is an expression. */
 export function fixedValue(
 	{ parameters }: NodeWithParameters,
-	name: SourceField,
+	name: SourceFieldName,
 ): string | undefined {
 	const given = unresolvedValue({ parameters }, name) ?? '';
 	if (isExpression(given)) return undefined;
@@ -45,7 +45,7 @@ export function fixedValue(
 
 /** Whether a field has different values in two nodes. False if it is an expression in one of them. */
 export function haveDifferentValues(
-	name: SourceField,
+	name: SourceFieldName,
 	one: NodeWithParameters,
 	other: NodeWithParameters,
 ): boolean {
@@ -53,7 +53,7 @@ export function haveDifferentValues(
 	return !values.includes(undefined) && values[0] !== values[1];
 }
 
-const differences = (one: NodeWithParameters, other: NodeWithParameters): SourceField[] =>
+const differingFields = (one: NodeWithParameters, other: NodeWithParameters): SourceFieldName[] =>
 	SOURCE_FIELD_NAMES.filter((name) => haveDifferentValues(name, one, other));
 
 /**

@@ -1,5 +1,5 @@
 import type { DocumentGroups } from '../../../ingest/readyDocuments';
-import { Folders } from '../../../ingest/folders';
+import { FolderCreator } from '../../../ingest/folders';
 import { RESERVED_JOURNAL_BYTES, SourceMemory } from '../../../ingest/memory';
 import { Processing } from '../../../ingest/processing';
 import { Storer } from '../../../ingest/storing';
@@ -121,7 +121,7 @@ export class SourceRun {
 				firstCount: FIRST_BATCH_SIZE,
 				reservedBytes: memory && RESERVED_JOURNAL_BYTES,
 			},
-			folders: new Folders(knowledgebaseId, memoryRoutes),
+			folders: new FolderCreator(knowledgebaseId, memoryRoutes),
 		});
 		for await (const some of storer.run()) {
 			for (const fact of some) recorder.handleFact(fact);

@@ -242,7 +242,7 @@ function addOutcome(
 /** Records why the request to upload or to store a document failed. */
 function addRequestFailure(
 	tally: Tally,
-	{ document, failure: given, attempts, batch }: FailedRequest,
+	{ document, failure: given, attempts, batch }: FailedDocumentFact,
 ): DocumentReport {
 	const { isUploaded, report, record } = document;
 	const failure = withPlainReason(document, given);
@@ -254,7 +254,7 @@ function addRequestFailure(
 	return addFailure(tally, report, documentsError(report.item, failure, ids));
 }
 
-type FailedRequest = Extract<DocumentFact<DocumentReport>, { failure: Failure }>;
+type FailedDocumentFact = Extract<DocumentFact<DocumentReport>, { failure: Failure }>;
 
 /**
  * Adds the processing state of a stored document to the tally.

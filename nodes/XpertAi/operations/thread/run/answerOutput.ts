@@ -5,10 +5,10 @@ import type { FieldValues } from '../../../execution/fieldBuilders';
 import type { Item } from '../../../execution/item';
 import { type OutputFormat, rawOrSelectedOutput } from '../../../execution/outputs';
 import { isInStreamingChat, isTool } from '../../../execution/n8nExecution';
-import type { Completed, Interrupted } from '../../../runs/result';
+import type { CompletedResult, InterruptedResult } from '../../../runs/result';
 import { CitationRewriter } from '../../../threads/citations';
-import type { Part } from '../../../threads/runEventSchemas';
-import { type Source, sourcesOf } from '../../../threads/sources';
+import type { AnswerPart } from '../../../threads/runEventSchemas';
+import { type NumberedPassage, sourcesOf } from '../../../threads/sources';
 import { approvalDetails, waitingMessage } from '../../../threads/tasks';
 import { parseAndCleanJson } from '../../../transport/answer';
 import type { RunOptions } from './runSettings';
@@ -37,7 +37,7 @@ type AnswerOutputSettings = OutputFormat & { item: Item; options: RunOptions };
  */
 export function answerOf(
 	request: AnswerOutputSettings,
-	result: Completed | Interrupted,
+	result: CompletedResult | InterruptedResult,
 	hasFilterValues = false,
 ): { output: string; json: IDataObject } {
 	const { citations: style, include } = request.options;
@@ -52,7 +52,7 @@ export function answerOf(
 	const output = isListed ? text + sourceListMarkdown(citedDocuments) : text;
 	// While a run waits for a decision, it is unknown whether the filter values will be used.
 	const filter = filterReport(allParts, hasFilterValues && !waitingTasks);
-	const facts: FieldValues = pick(result as Completed & Interrupted, FACT_FIELDS);
+	const facts: FieldValues = pick(result as CompletedResult & InterruptedResult, FACT_FIELDS);
 	const answer = {
 		output,
 		...facts,
@@ -73,7 +73,10 @@ export function answerOf(
 }
 
 /** Returns the text for the user, with links in the chosen style, and the sources of the answer. */
-function textWithSources(result: Completed | Interrupted, style: RunOptions['citations']) {
+function textAndSources(
+	result: CompletedResult | InterruptedResult,
+	style: RunOptions['citations'],
+) {
 	const allSources = sourcesOf(result.parts, result.threadParts);
 	const citations = new CitationRewriter(allSources, style);
 	const answer = 'rejected' in result ? REJECTED_ANSWER_TEXT : citations.rewrite(result.output);
@@ -90,7 +93,7 @@ function listsSources({ item, options }: AnswerOutputSettings): boolean {
 }
 
 /** The tool calls of a run in the format of n8n's AI Agent. `agent` is the name of the sub-agent that made the call. */
-export function stepsOf(parts: Part[]) {
+export function stepsOf(parts: AnswerPart[]) {
 	return parts.flatMap(({ id = '', xpertName: agent, data }) => {
 		if (data?.tool === undefined) return [];
 		const { tool, input: toolInput } = data;
@@ -131,7 +134,7 @@ const sourceListMarkdown = (names: string[]) =>
 	`\n\nSources:\n${names.map((name) => `- ${name}`).join('\n')}`;
 
 /** The names of the cited documents. With the style `numbers`, a name looks like `[1] guide.pdf`. */
-function documentNames(sources: Source[], style: RunOptions['citations']): string[] {
+function documentNames(sources: NumberedPassage[], style: RunOptions['citations']): string[] {
 	const cited = sources.filter((one) => one.cited);
 	return map(groupBy(cited, 'documentId'), (passages, id) => {
 		const numbers = style === 'numbers' ? passages.map(({ number }) => `[${number}]`) : [];

@@ -13,7 +13,7 @@ import type { UnsuccessfulResult } from '../../../runs/result';
 import type { Run } from '../../../runs/run';
 import { type RunKind, valuesForFilters } from '../../../runs/runBody';
 import { runAndWait, startOnly } from '../../../runs/runThread';
-import type { Turn } from '../../../runs/turns';
+import type { QueueTurn } from '../../../runs/turns';
 import { deleteConversation } from '../../../threads/conversation';
 import { listRuns } from '../../../threads/runsApi';
 import { answerOutputOf, FACT_FIELDS, outputJson } from './answerOutput';
@@ -23,7 +23,7 @@ import { prepareRun } from './prepareRun';
 import { runProgressTextMaker } from './clients';
 import { resultError } from './runErrors';
 import { runHints } from './runHints';
-import { readRunRequest, type RunRequest } from './runRequest';
+import { readRunInput, type RunInput } from './runRequest';
 import { runInThreadQueues } from './threadQueues';
 
 /**
@@ -55,13 +55,13 @@ export async function executeAsking(
 	/** Reads the request of an item. The first item with a valid concurrency decides for all items. */
 	const readRequest = (item: Item) => {
 		concurrency ??= concurrencyOf([item], CONCURRENCY_PARAMETER);
-		return readRunRequest(item, kind, then === 'wait');
+		return readRunInput(item, kind, then === 'wait');
 	};
 	const askingItems = items.map((item) => readAskingItem(item, then, () => readRequest(item)));
 	for (const asked of askingItems) if (isError(asked.request)) recordError(asked, asked.request);
 	const work = askingItems.map((asked) => ({
 		threadId: isError(asked.request) ? undefined : asked.request.threadOrKeyId,
-		run: async (turn: Turn) => await runItem(asked, turn, recordError),
+		run: async (turn: QueueTurn) => await runItem(asked, turn, recordError),
 	}));
 	const mayGoOn = () => stopError === undefined;
 	const output = compact(await runInThreadQueues(work, concurrency ?? 1, mayGoOn));
@@ -74,7 +74,7 @@ export async function executeAsking(
 interface AskingItem {
 	item: Item;
 	/** The request, or the error of an invalid parameter. */
-	request: RunRequest | Error;
+	request: RunInput | Error;
 	/** Whether a failure of this item becomes its output. */
 	failsAsReply: boolean;
 	/** Whether the node waits for the answer. */
@@ -84,7 +84,7 @@ interface AskingItem {
 type ErrorRecorder = (asked: AskingItem, caught: unknown) => ItemError;
 
 /** Reads an item. Keeps an error of an invalid parameter, instead of throwing it. */
-function readAskingItem(item: Item, then: 'wait' | 'leave', read: () => RunRequest): AskingItem {
+function readAskingItem(item: Item, then: 'wait' | 'leave', read: () => RunInput): AskingItem {
 	const waits = then === 'wait';
 	let failsAsReply = false;
 	const request = attempt(() => {
@@ -98,7 +98,7 @@ function readAskingItem(item: Item, then: 'wait' | 'leave', read: () => RunReque
 /** Runs one item, and returns its output or its failure. If the failure stops the workflow, the output is discarded. */
 async function runItem(
 	asked: AskingItem,
-	turn: Turn,
+	turn: QueueTurn,
 	recordError: ErrorRecorder,
 ): Promise<INodeExecutionData> {
 	const { item, request, failsAsReply, waits } = asked;
@@ -151,7 +151,7 @@ function failureOutput(item: Item, failure: ItemError, failsAsReply: boolean): I
 }
 
 /** The chat for the answer or the error of an item. Undefined if the node shows nothing in a chat. */
-function beginChatStream(item: Item, request: RunRequest | Error): ChatStream | undefined {
+function beginChatStream(item: Item, request: RunInput | Error): ChatStream | undefined {
 	const { showInChat, citations } = isError(request)
 		? { showInChat: readShowInChat(item), citations: undefined }
 		: request.options;
@@ -176,8 +176,8 @@ function readShowInChat(item: Item) {
  * @throws NodeApiError if the run did not start or gave no answer; NodeOperationError if a file cannot be read
  */
 async function executeRun(
-	request: RunRequest,
-	turn: Turn,
+	request: RunInput,
+	turn: QueueTurn,
 	chat?: ChatStream,
 ): Promise<IDataObject> {
 	const { item, options } = request;

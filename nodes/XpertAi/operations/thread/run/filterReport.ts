@@ -45,7 +45,7 @@ const TOOL_ERROR_PATTERN = /^Error: (.*?)(?:\n Please fix your mistakes\.)?$/s;
  * @param hasValues whether the message contained values for filters
  * @returns undefined if there is nothing to report
  */
-export function filterReport(parts: Part[], hasValues: boolean): FilterReport | undefined {
+export function filterReport(parts: AnswerPart[], hasValues: boolean): FilterReport | undefined {
 	const searches = compact(parts.map(searchReport));
 	const reason = map(searches, 'reason').find(isString);
 	const isFiltered = searches.some((search) => FILTERED_STATUSES.includes(search.status));
@@ -61,7 +61,7 @@ export function filterReport(parts: Part[], hasValues: boolean): FilterReport | 
  *
  * @returns undefined if the part is not a search, or if the search has neither a result nor a reason of its failure
  */
-function searchReport({ id, data }: Part): FilterReport | undefined {
+function searchReport({ id, data }: AnswerPart): FilterReport | undefined {
 	if (!data) return undefined;
 	const output = data.output ?? data.data;
 	const answer = typeof output === 'string' ? parseJsonText(output) : output;

@@ -7,7 +7,7 @@ import type { Client } from '../../../runs/client';
 import { openConversationByKey, openNewConversation } from '../../../runs/openConversation';
 import type { Run } from '../../../runs/run';
 import { withFileContexts } from '../../../runs/runBody';
-import { type Turn, waitForTurn } from '../../../runs/turns';
+import { type QueueTurn, waitForTurn } from '../../../runs/turns';
 import { lockSupportOf } from '../../../threads/lockRecord';
 import { ownerOf } from '../../../threads/tokenOwner';
 import { call } from '../../../transport/call';
@@ -16,7 +16,7 @@ import { multipartBody, type UploadFile, UPLOADS_AT_ONCE } from '../../../transp
 import type { Send } from '../../../transport/request';
 import { clientWithDeadline } from './clients';
 import { resultError, uploadError } from './runErrors';
-import type { RunRequest } from './runRequest';
+import type { RunInput } from './runRequest';
 
 type RouteSupport = Run['backgroundRoutes'];
 
@@ -30,7 +30,7 @@ routeSupportOf.cache = new WeakMap();
  * @returns the run to start
  * @throws NodeApiError or NodeOperationError if one of these steps fails
  */
-export async function prepareRun(request: RunRequest, turn: Turn): Promise<Run> {
+export async function prepareRun(request: RunInput, turn: QueueTurn): Promise<Run> {
 	const { item, conversationKind, options, tuning, intent } = request;
 	const client = clientWithDeadline(item, options.deadlineMinutes * MINUTE_MS);
 	const notReached = await waitForTurn(turn, client, tuning.whenBusy);
@@ -66,7 +66,7 @@ export async function prepareRun(request: RunRequest, turn: Turn): Promise<Run> 
  * @returns the IDs, or a failed result
  */
 async function openThread(
-	{ item, conversationKind, threadOrKeyId = '', title }: RunRequest,
+	{ item, conversationKind, threadOrKeyId = '', title }: RunInput,
 	client: Client,
 ) {
 	if (conversationKind === 'existing') return { threadId: threadOrKeyId };
@@ -90,7 +90,7 @@ const fileContextAnswerSchema = z.object({ id: z.string().min(1) });
  * @returns the file context IDs, in the order of the files
  * @throws NodeApiError for the first file that was not uploaded
  */
-async function uploadAttachments({ item, attachments }: RunRequest, run: Run, files: UploadFile[]) {
+async function uploadAttachments({ item, attachments }: RunInput, run: Run, files: UploadFile[]) {
 	const upload = async (file: UploadFile) =>
 		await call(run, {
 			method: 'POST',

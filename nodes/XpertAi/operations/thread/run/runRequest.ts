@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { chosenBinaryFields } from '../../../execution/binary';
 import { convertToType } from '../../../execution/fieldSchemas';
 import type { FieldValues } from '../../../execution/fieldBuilders';
-import { checkedKey, type ItemReader, keyOf } from '../../../execution/identityFields';
+import { checkedKey, type ItemParameterReader, keyOf } from '../../../execution/identityFields';
 import { throwMissingPart } from '../../../execution/missingExpressionPart';
 import { fieldLabel, type FieldNaming } from '../../../execution/issueText';
 import { setsPath } from '../../../execution/jsonParts';
@@ -35,7 +35,7 @@ const threadSourceSchema = z.enum(['auto', 'new', 'key', 'existing']);
 const TITLE_LENGTH = 80;
 
 /** What to send for an item, and how to output the answer. */
-export type RunRequest = ReturnType<typeof readRunRequest>;
+export type RunInput = ReturnType<typeof readRunInput>;
 
 /**
  * Reads the parameters of a run. Sends nothing.
@@ -44,7 +44,7 @@ export type RunRequest = ReturnType<typeof readRunRequest>;
  * @param waits false for Start Run, which does not wait for the answer
  * @throws NodeOperationError if a parameter is invalid
  */
-export function readRunRequest(item: Item, kind: RunKind, waits: boolean) {
+export function readRunInput(item: Item, kind: RunKind, waits: boolean) {
 	const { options, tuning } = item.settings(runSettingsSchema);
 	const { key, threadId, conversationKind, noChatReason } = readConversationChoice(item, kind);
 	// If a conversation key is set, the thread ID below depends on the assistant, so additional fields must not change
@@ -280,7 +280,7 @@ const isEmptyFilterValue = (value: unknown): boolean =>
  *
  * @throws NodeOperationError if a part of the key is missing, or the key is not valid
  */
-export function conversationKeyOf(item: ItemReader): string {
+export function conversationKeyOf(item: ItemParameterReader): string {
 	const readsSession = /\bsessionId\b/.test(String(unresolvedValue(item.node, 'conversationKey')));
 	const issueAddition =
 		readsSession && isTool(item.expressionScope.context) ? NO_CHAT_IN_TEST_TEXT : '';

@@ -2,14 +2,14 @@ import { randomUUID } from 'crypto';
 import { groupBy } from 'lodash';
 
 import { forEachConcurrently } from '../../../execution/concurrency';
-import { enqueueTurn, type Turn } from '../../../runs/turns';
+import { enqueueTurn, type QueueTurn } from '../../../runs/turns';
 
 /** A task, and the thread that it needs. */
 export interface ThreadWork<Result> {
 	/** Tasks with the same thread ID run one after another. A task without a thread ID has its own queue. */
 	threadId?: string;
 	/** Waits for `turn` in the queue of the thread, then executes the task. */
-	run: (turn: Turn) => Promise<Result>;
+	run: (turn: QueueTurn) => Promise<Result>;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { Lease, LEASE_NOTE } from 'nodes/XpertAi/ingest/memory/lease';
 import { type MemoryRoutes, NotesOnServer, orFailure } from 'nodes/XpertAi/ingest/memory/notes';
-import type { Outcome } from 'nodes/XpertAi/transport/request';
+import type { RequestOutcome } from 'nodes/XpertAi/transport/request';
 
 import { calling } from '../../../support/send';
 import { Timeline } from '../../../support/timeline';
@@ -20,7 +20,7 @@ function scene() {
 	const server = new Knowledgebase();
 	const { rows } = server;
 	const requests: string[] = [];
-	const rules: { fails: (what: string) => Outcome | undefined } = { fails: () => undefined };
+	const rules: { fails: (what: string) => RequestOutcome | undefined } = { fails: () => undefined };
 	const { send, ...paths } = server.routes();
 	const routes: MemoryRoutes = {
 		...paths,

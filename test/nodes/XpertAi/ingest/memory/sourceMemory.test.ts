@@ -5,7 +5,7 @@ import { type MemoryRoutes, NOTE_LIMITS } from 'nodes/XpertAi/ingest/memory/note
 import { derivedId } from 'nodes/XpertAi/payloads/ids';
 import { answerIssue } from 'nodes/XpertAi/transport/answer';
 import { type AnswerSchema, anySuccessfulAnswer } from 'nodes/XpertAi/transport/answerSchemas';
-import type { Outcome } from 'nodes/XpertAi/transport/request';
+import type { RequestOutcome } from 'nodes/XpertAi/transport/request';
 import type { ZodError } from 'zod';
 
 import { calling } from '../../../support/send';
@@ -592,7 +592,7 @@ describe('a run that may not send', () => {
 	});
 
 	/** A server of which one request of a run fails. */
-	function failing(server: Knowledgebase, nth: number, outcome: Outcome): MemoryRoutes {
+	function failing(server: Knowledgebase, nth: number, outcome: RequestOutcome): MemoryRoutes {
 		const routes = server.routes();
 		let count = 0;
 		const send = calling(async (request) =>

@@ -1,5 +1,5 @@
 import type { DocumentRecord } from '../../../../../nodes/XpertAi/payloads/document';
-import type { Outcome } from '../../../../../nodes/XpertAi/transport/request';
+import type { RequestOutcome } from '../../../../../nodes/XpertAi/transport/request';
 import type { RawSend } from '../../../support/send';
 import { answered, broken, failed, succeeded } from './outcomes';
 
@@ -59,7 +59,7 @@ export class BulkServer {
 		}
 	};
 
-	private work(body: string): Outcome {
+	private work(body: string): RequestOutcome {
 		if (Buffer.byteLength(body) > this.maxBytes) return answered(413);
 		if (this.missing) return answered(404);
 		const answer: object[] = [];

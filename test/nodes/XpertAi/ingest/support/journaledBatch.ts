@@ -1,11 +1,11 @@
 import type { BatchJournalRows, SourceMemory } from '../../../../../nodes/XpertAi/ingest/memory';
 import type { MemoryRoutes } from '../../../../../nodes/XpertAi/ingest/memory/notes';
 import { anySuccessfulAnswer } from '../../../../../nodes/XpertAi/transport/answerSchemas';
-import type { Outcome } from '../../../../../nodes/XpertAi/transport/request';
+import type { RequestOutcome } from '../../../../../nodes/XpertAi/transport/request';
 
 /** A batch that may be sent, any number of times, and what is to be told how that ended. */
 export interface SendableBatch {
-	send: () => Promise<Outcome>;
+	send: () => Promise<RequestOutcome>;
 	ended: BatchJournalRows['onEnded'];
 }
 

@@ -1,7 +1,7 @@
 import { SourceMemory } from '../../../../../nodes/XpertAi/ingest/memory';
 import type { MemoryPlace, MemoryRoutes } from '../../../../../nodes/XpertAi/ingest/memory/notes';
 import { derivedId } from '../../../../../nodes/XpertAi/payloads/ids';
-import type { Outcome } from '../../../../../nodes/XpertAi/transport/request';
+import type { RequestOutcome } from '../../../../../nodes/XpertAi/transport/request';
 import { calling } from '../../../support/send';
 import { virtualTime } from '../../../support/virtualTime';
 import { answered, failed } from './outcomes';
@@ -55,7 +55,7 @@ export class Knowledgebase {
 		let all = 0;
 		let batches = 0;
 		let isGone = false;
-		const answer = (path: string, body: unknown): Outcome => {
+		const answer = (path: string, body: unknown): RequestOutcome => {
 			if (isGone) return failed({ kind: 'network' });
 			this.carryOut();
 			const rows = typeof body === 'string' ? (JSON.parse(body) as Row[]) : [];
@@ -121,7 +121,7 @@ export class Knowledgebase {
 		this.rows.set(row.id, row);
 	}
 
-	private store(rows: Row[], refuses: (row: Row) => boolean): Outcome {
+	private store(rows: Row[], refuses: (row: Row) => boolean): RequestOutcome {
 		if (rows.length === 0) throw new Error('a request with nothing in it');
 		for (const row of rows) {
 			if (typeof row.id !== 'string') return answered(400);
@@ -131,7 +131,7 @@ export class Knowledgebase {
 		return { ok: true, status: 201, answer: rows.map(({ id }) => ({ id })) };
 	}
 
-	private status(path: string): Outcome {
+	private status(path: string): RequestOutcome {
 		this.asked.push(path.split(','));
 		const answer = path.split(',').flatMap((id) => {
 			const row = this.rows.get(id);

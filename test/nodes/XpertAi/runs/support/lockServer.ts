@@ -1,5 +1,5 @@
 import { no, success } from '../../../support/send';
-import type { ApiRequest, Outcome } from '../../../../../nodes/XpertAi/transport/request';
+import type { ApiRequest, RequestOutcome } from '../../../../../nodes/XpertAi/transport/request';
 
 interface Record {
 	id: string;
@@ -8,7 +8,7 @@ interface Record {
 	updatedAt: string;
 }
 
-const failed = ({ method, path }: ApiRequest, status: number, more: object = {}): Outcome =>
+const failed = ({ method, path }: ApiRequest, status: number, more: object = {}): RequestOutcome =>
 	no({ kind: 'status', status, method, path, ...more });
 
 /**
@@ -19,7 +19,7 @@ const failed = ({ method, path }: ApiRequest, status: number, more: object = {})
  */
 export function lockServer(now: () => number) {
 	const records = new Map<string, Record>();
-	const create = ({ body }: ApiRequest): Outcome => {
+	const create = ({ body }: ApiRequest): RequestOutcome => {
 		const { id, title } = JSON.parse(String(body)) as Record;
 		const time = new Date(now()).toISOString();
 		const existing = records.get(id);
@@ -31,7 +31,7 @@ export function lockServer(now: () => number) {
 		return success({ ...records.get(id) });
 	};
 	/** Answers what concerns locks; undefined for anything else. */
-	const answer = (request: ApiRequest): Outcome | undefined => {
+	const answer = (request: ApiRequest): RequestOutcome | undefined => {
 		const { method, path } = request;
 		const [, id = ''] = /^\/conversations\/([^/]+)$/.exec(path) ?? [];
 		if (method === 'POST' && path === '/conversations') return create(request);

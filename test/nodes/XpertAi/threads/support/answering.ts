@@ -1,5 +1,5 @@
 import type { Failure } from '../../../../../nodes/XpertAi/transport/failure';
-import type { ApiRequest, Outcome } from '../../../../../nodes/XpertAi/transport/request';
+import type { ApiRequest, RequestOutcome } from '../../../../../nodes/XpertAi/transport/request';
 import { parsing, success } from '../../../support/send';
 import { virtualTime } from '../../../support/virtualTime';
 
@@ -12,7 +12,8 @@ export const failure: Failure = { kind: 'status', status: 500, ...request };
 export const lost: Failure = { kind: 'network', code: 'ECONNRESET', ...request };
 
 /** What E5 answers. */
-export const listed = (...items: object[]): Outcome => success({ items, total: items.length });
+export const listed = (...items: object[]): RequestOutcome =>
+	success({ items, total: items.length });
 
 /** A conversation on the thread `t`. */
 export const mine = (id: string, createdAt?: string, threadId = 't') => ({
@@ -22,7 +23,7 @@ export const mine = (id: string, createdAt?: string, threadId = 't') => ({
 });
 
 /** What a server answers, whatever it is asked or by the request. */
-export type Answer = Outcome | ((request: ApiRequest) => Outcome);
+export type Answer = RequestOutcome | ((request: ApiRequest) => RequestOutcome);
 
 /** A server that gives these answers one after another, the last for ever. */
 export function answering(...answers: Answer[]) {

@@ -88,7 +88,7 @@ interface TextSink {
 }
 
 /** One try to decode a file. */
-interface Decoding<Sink> {
+interface DecodingAttempt<Sink> {
 	decoder: FileDecoder;
 	sink: Sink;
 }
@@ -105,13 +105,13 @@ export async function decodeInOnePass<Sink extends TextSink>(
 	field: BinaryField,
 	{ pieces, mimeType }: { pieces: AsyncIterable<Uint8Array>; mimeType: string },
 	newSink: () => Sink,
-): Promise<Decoding<Sink>> {
+): Promise<DecodingAttempt<Sink>> {
 	const newDecoding = (encoding: string) => ({
 		decoder: new FileDecoder(encoding),
 		sink: newSink(),
 	});
-	let decodings: Array<Decoding<Sink>> = [];
-	for await (const piece of withWholeMark(pieces)) {
+	let decodings: Array<DecodingAttempt<Sink>> = [];
+	for await (const piece of withWholeByteOrderMark(pieces)) {
 		if (decodings.length === 0) decodings = encodingsToTry(piece, mimeType).map(newDecoding);
 		for (const { decoder, sink } of decodings) sink.add(decoder.decode(piece));
 		if (decodings.every(({ decoder }) => !decoder.isValid)) break;

@@ -7,7 +7,7 @@ import type { RunOptions } from 'nodes/XpertAi/operations/thread/run/runSettings
 import type { CompletedResult } from 'nodes/XpertAi/runs/result';
 import type { CitationStyle } from 'nodes/XpertAi/threads/citations';
 import { transcriptFromThread, RunTranscript } from 'nodes/XpertAi/threads/runTranscript';
-import type { Part } from 'nodes/XpertAi/threads/runEventSchemas';
+import type { AnswerPart } from 'nodes/XpertAi/threads/runEventSchemas';
 import { afterLastUserMessage, lastReply, messagesOf } from 'nodes/XpertAi/threads/thread';
 import { EventReader } from 'nodes/XpertAi/transport/eventStream';
 import { itemOf } from 'test/nodes/support/context';
@@ -32,8 +32,8 @@ function outputIn(
 		deadlineMinutes: 15,
 		whenGivenUp: 'leave',
 	};
-	const answer: Completed = { status: 'completed', output, parts, otherParts: [] };
-	return answerOf({ item: itemOf({}), options, simplify: true }, answer).output;
+	const answer: CompletedResult = { status: 'completed', output, parts, otherParts: [] };
+	return answerOutputOf({ item: itemOf({}), options, simplify: true }, answer).output;
 }
 
 it('only what is cited is listed, by the ID of a document where it has no name', () => {
@@ -218,25 +218,25 @@ describe('the steps of a run', () => {
 	});
 });
 
-const look = (filterStatus: string, hitCount: number): Part => ({
+const look = (filterStatus: string, hitCount: number): AnswerPart => ({
 	type: 'component',
 	data: {
 		tool: 'retriever-1',
 		output: JSON.stringify({ diagnostics: [{ filterStatus, hitCount }] }),
 	},
 });
-const step = (count: number): Part => ({
+const step = (count: number): AnswerPart => ({
 	type: 'component',
 	data: { type: 'knowledges', data: Array.from({ length: count }, () => ({})) },
 });
-const list: Part = { type: 'component', data: { tool: 'mail', output: '[1]' } };
-const failed: Part = {
+const list: AnswerPart = { type: 'component', data: { tool: 'mail', output: '[1]' } };
+const failed: AnswerPart = {
 	type: 'component',
 	data: { tool: 'retriever-1', status: 'fail', error: 'Why' },
 };
 
 describe('several searches', () => {
-	it.each<[what: string, parts: Part[], status: string, hitCount: number]>([
+	it.each<[what: string, parts: AnswerPart[], status: string, hitCount: number]>([
 		['applied', [look('applied', 2), look('applied', 3)], 'applied', 5],
 		['one without', [look('applied', 2), look('not_applied', 3)], 'not_applied', 5],
 		['one dropped', [look('dynamic_fallback', 2), look('applied', 1)], 'dynamic_fallback', 3],
@@ -252,7 +252,7 @@ describe('several searches', () => {
 		['without advice to the model', 'Error: Why\n Please fix your mistakes.', 'Why'],
 		['only where the text begins so', 'No Error: Why', undefined],
 	])('say why one failed %s', (_, output, reason) => {
-		const part: Part = { type: 'component', data: { tool: 'retriever-1', output } };
+		const part: AnswerPart = { type: 'component', data: { tool: 'retriever-1', output } };
 		expect(filterReport([part, look('applied', 1)], true)?.reason).toBe(reason);
 	});
 
@@ -260,7 +260,7 @@ describe('several searches', () => {
 		expect(filterReport([failed, look('applied', 1)], false)).toEqual({ ...HR, reason: 'Why' });
 	});
 
-	it.each<[what: string, parts: Part[]]>([
+	it.each<[what: string, parts: AnswerPart[]]>([
 		['a helper', [{ type: 'component', data: { tool: 'helper', output: 'Error: no' } }]],
 		[
 			'another tool that failed',

@@ -13,7 +13,7 @@ import {
 } from 'nodes/XpertAi/operations/thread/run/threadQueues';
 import { runByIdFields } from 'nodes/XpertAi/operations/thread/run/fields';
 import { withDeadline } from 'nodes/XpertAi/runs/client';
-import { type Turn, enqueueTurn, waitForTurn } from 'nodes/XpertAi/runs/turns';
+import { type QueueTurn, enqueueTurn, waitForTurn } from 'nodes/XpertAi/runs/turns';
 import { itemOf, unconnected } from 'test/nodes/support/context';
 import { no, parsing, success } from 'test/nodes/support/send';
 import { virtualTime } from 'test/nodes/support/virtualTime';
@@ -187,7 +187,7 @@ describe('work of several calls, as executions of one process make them', () => 
 		const results = calls.map(async (pieces, call) => {
 			const work = pieces.map(({ thread, turns }) => ({
 				threadId: thread,
-				run: async (turn?: Turn) => {
+				run: async (turn?: QueueTurn) => {
 					await turn?.untilReached;
 					if (thread !== undefined && underWay.includes(thread)) overlaps += 1;
 					started.push({ call, thread });

@@ -13,7 +13,7 @@ import { startFields } from 'nodes/XpertAi/operations/thread/run/fields';
 import { attachmentsField } from 'nodes/XpertAi/operations/thread/run/optionFields';
 import {
 	conversationKeyOf,
-	readRunRequest,
+	readRunInput,
 	runBodyOf,
 } from 'nodes/XpertAi/operations/thread/run/runRequest';
 import { derivedId } from 'nodes/XpertAi/payloads/ids';
@@ -208,7 +208,7 @@ function itemWith(
 }
 
 const requestOf = (...given: Parameters<typeof itemWith>) =>
-	readRunRequest(itemWith(...given), 'message', true);
+	readRunInput(itemWith(...given), 'message', true);
 
 const named = (parameters: Record<string, unknown>) =>
 	requestOf(parameters).attachments.map(({ property }) => property);
@@ -241,7 +241,7 @@ describe('the place of a run', () => {
 			conversationKind,
 			threadOrKeyId: threadId,
 			attachments: files,
-		} = readRunRequest(item, 'decision', false);
+		} = readRunInput(item, 'decision', false);
 		expect({ conversationKind, threadId, files }).toEqual({
 			conversationKind: 'existing',
 			threadId: 't1',
