@@ -11,7 +11,7 @@ import { BASE_URL_PATTERN, SECURE_START_PATTERN, tokenOf } from '../nodes/XpertA
 
 /**
  * The expression for the server address in the credential test. An expression cannot call functions of the node, so this
- * one repeats the checks of `checkBaseUrl`. An invalid Base URL becomes `data:,`. For a POST to this address, n8n sends
+ * one repeats the checks of `rootOrIssue`. An invalid Base URL becomes `data:,`. For a POST to this address, n8n sends
  * nothing and reports status 405. `TEST_MESSAGE_BY_STATUS` has a message for this status.
  */
 const TEST_BASE_URL_EXPRESSION = `={{ ((text, allowInsecureHttp) => {

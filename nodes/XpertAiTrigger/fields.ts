@@ -3,11 +3,11 @@ import type { INodeProperties } from 'n8n-workflow';
 import { z } from 'zod';
 
 import {
-	addedSwitch,
 	choiceField,
 	numberField,
 	optionsField,
 	simplifySwitch,
+	switchOnWhenAdded,
 	textField,
 } from '../XpertAi/execution/fieldBuilders';
 import { uuidSchema } from '../XpertAi/payloads/ids';
@@ -58,7 +58,11 @@ export const triggerFields: INodeProperties[] = [
 			'How many conversations one poll gives at most, the oldest first; the next polls give the others',
 			{ typeOptions: { minValue: 1, numberPrecision: 0 }, default: 100 },
 		),
-		addedSwitch('includeMessages', 'Include Messages', 'Whether to give all messages as well'),
+		switchOnWhenAdded(
+			'includeMessages',
+			'Include Messages',
+			'Whether to give all messages as well',
+		),
 		textField('onlyWith', 'Only With Title or Text', 'What its title or a message must hold', {
 			placeholder: 'e.g. invoice',
 		}),

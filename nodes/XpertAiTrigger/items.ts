@@ -8,7 +8,7 @@ import {
 	messagesOf,
 	readThread,
 	senderOf,
-	textOf,
+	textOfContent,
 	type ThreadMessage,
 } from '../XpertAi/threads/thread';
 import { systemClock } from '../XpertAi/transport/clock';
@@ -93,7 +93,7 @@ function jsonOfChange(
 ): IDataObject | undefined {
 	const simpleMessages = messages?.map((message) => ({
 		from: senderOf(message) ?? null,
-		text: textOf(message.content),
+		text: textOfContent(message.content),
 	}));
 	const texts = [change.title, ...(simpleMessages ?? []).map(({ text }) => text)];
 	const onlyWith = options.onlyWith.toLowerCase();

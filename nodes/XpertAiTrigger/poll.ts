@@ -26,7 +26,7 @@ import { changesFetcher, type ConversationChange } from './conversationChanges';
  * @throws NodeOperationError that names the invalid parameter
  */
 export function readTriggerSettings(context: IPollFunctions): TriggerSettings {
-	const resolve: ParameterReader['resolve'] = (name, initial) =>
+	const resolve: ParameterReader['readWithoutChecks'] = (name, initial) =>
 		context.getNodeParameter(name, initial);
 	const reader = new ParameterReader(
 		context.getNode(),
@@ -84,7 +84,7 @@ type PollParameters = Omit<PollContext, 'context'> & { pageSize?: number };
  */
 export async function poll(context: IPollFunctions): Promise<INodeExecutionData[][] | null> {
 	const polling = await pollContext(context);
-	if (context.getMode() === 'manual') return [[{ json: await newestItem(polling) }]];
+	if (context.getMode() === 'manual') return [[{ json: await newestChangeJson(polling) }]];
 	const { watched, stored, fetchChanges } = polling;
 	const state = readPollState(stored, watched);
 	if (state) return await pollWithState(state, polling);
@@ -152,7 +152,7 @@ async function readNewChanges(
 	const isEnough = ({ changes, completeUntil }: ChangesReading<ConversationChange>) => {
 		if (!hasTime(READING_SHARE)) return true;
 		// Earlier polls have read up to `since`, so a poll that stops before it would bring nothing new.
-		if (upTo < state.since) return false;
+		if (completeUntil < state.since) return false;
 		const wanted = unhandledChanges(state, wantedChanges(changes, settings));
 		return wanted.length >= settings.options.conversationsPerPoll;
 	};
@@ -167,7 +167,7 @@ async function readNewChanges(
  *
  * @throws NodeOperationError if none of the newest conversations matches; NodeApiError if a request fails
  */
-async function newestItem(polling: PollContext): Promise<IDataObject> {
+async function newestChangeJson(polling: PollContext): Promise<IDataObject> {
 	const { context, settings, send } = polling;
 	const fetchChanges = changesFetcher(context, send, settings.assistantId);
 	const { changes } = await fetchChanges({ order: 'DESC', limit: PAGE_SIZE });

@@ -9,9 +9,7 @@ import {
 	type ChangesPage,
 	type ChangesReading,
 	type FetchChanges,
-	type Page,
 	readChanges,
-	type Reading,
 	validTimes,
 } from './readChanges';
 
@@ -112,13 +110,13 @@ export function nextPollState(
 	const [oldestUnhandled] = differenceBy(unhandledChanges(latest, wanted), handled, changeKey);
 	const unhandledFrom = oldestUnhandled?.at ?? Infinity;
 	// `serverTime` limits `since` and `again`, so that a change with a wrong future time cannot hide other changes.
-	const since = Math.min(upTo, unhandledFrom, serverTime + OVERLAP_MS);
+	const since = Math.min(completeUntil, unhandledFrom, serverTime + OVERLAP_MS);
 	const overlapFrom = Math.min(atStart.since, serverTime) - OVERLAP_MS;
-	const again = Math.max(latest.again, Math.min(upTo, unhandledFrom, overlapFrom));
+	const again = Math.max(latest.again, Math.min(completeUntil, unhandledFrom, overlapFrom));
 	// `withTries` has all changes that no earlier poll has handled, also those that this poll has handled. A postponed
 	// change has one try more than before. A change that this poll neither handled nor postponed keeps its `tries`: 0,
 	// unless an earlier poll postponed it.
-	const withTries = newWithTries(latest, changes, postponed);
+	const withTries = newChangesWithTries(latest, changes, postponed);
 	// The first entry of a change wins. So a handled change loses the `tries` that it has in the other lists.
 	const known = uniqBy([...handled.map(toKnown), ...withTries, ...latest.known], changeKey);
 	return {
@@ -130,7 +128,7 @@ export function nextPollState(
 }
 
 /** Returns the new changes with their `tries`, which this poll has raised for the postponed changes. */
-function newWithTries(
+function newChangesWithTries(
 	state: PollState,
 	changes: Change[],
 	postponed: Change[],
@@ -150,7 +148,7 @@ const toKnown = ({ id, at }: Change): PollState['known'][number] => ({ id, at })
  * server's time. If all changes are further ahead, `start` is `OVERLAP_MS` before the server's time. Without changes,
  * `start` is before the epoch, so that all later changes are read.
  */
-async function fetchStartTime(fetchChanges: FetchChanges<Change>) {
+async function fetchServerAndStartTime(fetchChanges: FetchChanges<Change>) {
 	const page = await fetchChanges({ order: 'DESC', limit: PAGE_SIZE });
 	const times = validTimes(page.changes);
 	const newest = max(times) ?? 0;
@@ -165,12 +163,12 @@ async function fetchStartTime(fetchChanges: FetchChanges<Change>) {
  * @throws if a request fails
  */
 export async function createPollState(fetchChanges: FetchChanges<Change>, watched: string) {
-	const { start } = await fetchStartTime(fetchChanges);
-	const { upTo, changes, readError } = await readChanges(fetchChanges, start);
+	const { start } = await fetchServerAndStartTime(fetchChanges);
+	const { completeUntil, changes, readError } = await readChanges(fetchChanges, start);
 	if (readError !== undefined) throw readError;
 	// The comparison is false for invalid times (NaN), which the state cannot store.
 	const known = changes.filter(({ at }) => at >= start).map(toKnown);
-	return { watched, since: upTo, again: start, known };
+	return { watched, since: completeUntil, again: start, known };
 }
 
 /**
@@ -191,7 +189,7 @@ export async function correctPollState(
 	const seemsPlausible = serverTime === undefined ? changes.length > 0 : isPlausible(serverTime);
 	if (seemsPlausible) return undefined;
 	// If the server's time is unknown here, too, `latestTime` is the newest time of a change.
-	const { serverTime: latestTime, start } = await fetchStartTime(fetchChanges);
+	const { serverTime: latestTime, start } = await fetchServerAndStartTime(fetchChanges);
 	if (isPlausible(latestTime)) return undefined;
 	return { ...state, since: start, again: Math.min(state.again, start) };
 }

@@ -18,7 +18,7 @@ export interface ChangesPage<One extends Change> {
 /** The changes read so far. `serverTime` comes from the first page. */
 export interface ChangesReading<One extends Change> extends ChangesPage<One> {
 	/** The reading is complete up to this time (exclusive). */
-	upTo: number;
+	completeUntil: number;
 	/** The error that stopped the reading. */
 	readError?: unknown;
 }
@@ -55,7 +55,7 @@ export async function readChanges<One extends Change>(
 	let sameTime = 0;
 	try {
 		for (;;) {
-			const since = read.upTo;
+			const since = read.completeUntil;
 			// The limit grows if many changes have the same time, so that a page can go beyond this time.
 			const limit = Math.max(pageSize, 2 * sameTime) + 1;
 			const page = await fetchChanges({ since, order: 'ASC', limit });
@@ -68,7 +68,7 @@ export async function readChanges<One extends Change>(
 			read.serverTime ??= page.serverTime;
 			// The next page starts at the newest time once more, because it may hold other changes with this time. After the
 			// last page, all changes with this time are known, so the next reading starts after it.
-			read.upTo = isLastPage && times.length > 0 ? newest + 1 : newest;
+			read.completeUntil = isLastPage && times.length > 0 ? newest + 1 : newest;
 			if (isLastPage || (isEnough(read) && newest > since)) return read;
 			sameTime = times.filter((at) => at === newest).length;
 		}

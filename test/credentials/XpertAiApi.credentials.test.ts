@@ -3,7 +3,7 @@ import { type ICredentialDataDecryptedObject, type INodeTypes, Workflow } from '
 
 import { XpertAiApi } from 'credentials/XpertAiApi.credentials';
 import { CREDENTIAL_NAME } from 'nodes/XpertAi/transport/api';
-import { parseUrl, checkBaseUrl, tokenOf } from 'nodes/XpertAi/transport/credential';
+import { parseUrl, rootOrIssue, tokenOf } from 'nodes/XpertAi/transport/credential';
 import { node } from '../nodes/support/node';
 
 const credential = new XpertAiApi();
@@ -126,7 +126,7 @@ describe('the test of the credential', () => {
 		let accepted = 0;
 		fc.assert(
 			fc.property(hostile, fc.boolean(), (baseUrl, allowed) => {
-				const service = checkBaseUrl(baseUrl, allowed);
+				const service = rootOrIssue(baseUrl, allowed);
 				const url = testUrl(baseUrl, allowed);
 				const goes = parseUrl(url);
 				if ('issue' in service) return expect(goes?.protocol ?? 'data:').toBe('data:');

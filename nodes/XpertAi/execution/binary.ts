@@ -98,7 +98,7 @@ export async function* binaryChunks(item: Item, field: BinaryField): AsyncGenera
  * @param use gets the first 1,024 bytes (fewer if the file is shorter), and all pieces from the first byte on
  * @returns the result of `use`
  */
-export async function openWithHead<Result>(
+export async function withBinaryHead<Result>(
 	item: Item,
 	field: BinaryField,
 	use: (head: Buffer, pieces: AsyncIterable<Uint8Array>) => Promise<Result>,

@@ -33,7 +33,7 @@ export async function flatMapItems(
 		} catch (caught) {
 			const error = item.asError(caught);
 			if (mayContinue(item.context)) output[item.index] = [item.failureOutput(error)];
-			else errors.push(item.addItemToMessage(error));
+			else errors.push(item.addIndexToMessage(error));
 		}
 	};
 	await forEachConcurrently(items, atOnce, processItem, () => errors.length === 0);

@@ -81,7 +81,7 @@ function evaluateOncePerItem(place: ExpressionScope, path: string, read: () => u
 export const fieldByError = new WeakMap<object, string>();
 
 /** Returns the result of `read`. In an error of n8n, sets the field that n8n shows to the user. */
-function withFieldInError(field: string, read: () => unknown): unknown {
+function runNamingField(field: string, read: () => unknown): unknown {
 	// Wraps the value, because an expression can also return an error object.
 	const outcome = attempt(() => ({ value: read() }));
 	if (!isError(outcome)) return outcome.value;
@@ -93,7 +93,8 @@ function withFieldInError(field: string, read: () => unknown): unknown {
 /** Matches an expression that may read the parameter beside its own, e.g. `$parameter["&description"]`. */
 const SIBLING_READ_PATTERN = /\$parameter[^]*&/;
 
-export const readsSibling = (expression: string): boolean => SIBLING_READ_PATTERN.test(expression);
+export const readsSiblingParameter = (expression: string): boolean =>
+	SIBLING_READ_PATTERN.test(expression);
 
 /**
  * Lets n8n evaluate an expression. If the expression reads a parameter beside its own, reads the whole collection,
@@ -108,7 +109,7 @@ function evaluateInN8n(
 	// default of a field, n8n evaluates the fallback, which is the same expression.
 	const read = (from: string): unknown =>
 		context.getNodeParameter(from, index, expression, { skipValidation: true });
-	const steps = readsSibling(expression) ? toPath(path) : [];
+	const steps = readsSiblingParameter(expression) ? toPath(path) : [];
 	const collectionPath = steps.slice(0, -1).map((step) => `[${JSON.stringify(step)}]`);
 	if (collectionPath.length === 0 || !has(node.parameters, steps)) return read(path);
 	return get(read(collectionPath.join('')), steps.slice(-1));
@@ -127,7 +128,7 @@ export const expressionValue = (
 	field: string,
 ): unknown =>
 	evaluateOncePerItem(place, path, () =>
-		withFieldInError(field, () =>
+		runNamingField(field, () =>
 			evaluate(place, expression.slice(1), () => evaluateInN8n(place, expression, path)),
 		),
 	);
@@ -143,7 +144,7 @@ export const expressionValueByParts = (
 	evaluateOncePerItem(place, `${path}, part by part`, () => {
 		const { context, index, node } = place;
 		const evaluatePart = (part: string): unknown =>
-			withFieldInError(field, () =>
+			runNamingField(field, () =>
 				evaluate(place, part, () => context.evaluateExpression(part, index) as unknown),
 			);
 		return identityValue(templateParserOf(node)(expression), evaluatePart, options);
@@ -152,7 +153,7 @@ export const expressionValueByParts = (
 /**
  * Like `expressionValueByParts`. Also caches a complete value for `expressionValue`, which would give the same value.
  */
-export function evaluateByPartsAndShare(
+export function evaluateByPartsAndCacheWhole(
 	...asked: Parameters<typeof expressionValueByParts>
 ): unknown {
 	const [place, , path] = asked;

@@ -70,7 +70,7 @@ export const numberField = fieldMaker('number', 0);
 export const booleanField = fieldMaker('boolean', false);
 
 /** A switch inside a collection. It is on when the user adds it, and off if it is left out (see `valueIfAbsent`). */
-export const addedSwitch = fieldMaker('boolean', true);
+export const switchOnWhenAdded = fieldMaker('boolean', true);
 
 /** The value of a field that n8n gives no value for. A switch that was not added to its collection is off. */
 export const valueIfAbsent = ({ type, default: initial }: INodeProperties, isInside: boolean) =>
@@ -198,7 +198,7 @@ export const outputFormatFields: INodeProperties[] = [
 export const DEFAULT_TIMEOUT_SECONDS = 120;
 
 /** The option Timeout. It applies to each request and replaces n8n's own timeout of 300 seconds. */
-export const timeoutOption = (defaultSeconds = DEFAULT_TIMEOUT_SECONDS) =>
+export const timeoutOptionWithDefault = (defaultSeconds = DEFAULT_TIMEOUT_SECONDS) =>
 	numberField('timeout', 'Timeout (Seconds)', 'How long to wait for the answer to one request', {
 		typeOptions: { minValue: 1 },
 		default: defaultSeconds,
@@ -215,20 +215,20 @@ export const concurrencyOption = numberField(
 );
 
 /** Sorts optional fields by display name, as n8n's linter requires. */
-export const inPanelOrder = (fields: INodeProperties[]): INodeProperties[] =>
+export const sortedByDisplayName = (fields: INodeProperties[]): INodeProperties[] =>
 	fields.toSorted((one, other) => one.displayName.localeCompare(other.displayName, 'en'));
 
 export const optionsField = (options: INodeProperties[]): INodeProperties =>
 	groupField('options', 'Options', undefined, {
 		placeholder: 'Add option',
-		options: inPanelOrder(options),
+		options: sortedByDisplayName(options),
 	});
 
 /** A collection of settings that few users need, shown below the options. */
 export const tuningField = (displayName: string, settings: INodeProperties[]): INodeProperties =>
 	groupField('tuning', displayName, undefined, {
 		placeholder: 'Add setting',
-		options: inPanelOrder(settings),
+		options: sortedByDisplayName(settings),
 	});
 
 /** Names of the collections that group fields in the panel, but not in the request body. */

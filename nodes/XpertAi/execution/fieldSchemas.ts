@@ -35,7 +35,7 @@ export function convertToType(type: 'string' | 'number' | 'boolean', raw: unknow
  *
  * @param issueOf returns why the value is invalid; false if the value is valid
  */
-const emptyToUndefinedSchema = (
+const newConvertingSchema = (
 	convert: (raw: unknown) => unknown = identity,
 	issueOf: (value: unknown, raw: unknown) => string | false = () => false,
 ) =>
@@ -54,7 +54,7 @@ export const LOST_DIGITS_ADVICE =
 	'Have the node before give it as text: here its last digits are lost already, and toString() does not bring them back.';
 
 /** Converts numbers, booleans and dates to text. Rejects rounded integers and lone surrogates. */
-const convertedTextSchema = emptyToUndefinedSchema(
+const convertedTextSchema = newConvertingSchema(
 	(raw) => convertToType('string', raw),
 	(_, raw) =>
 		(hasLostDigits(raw) && LOST_DIGITS_ISSUE) ||
@@ -68,7 +68,7 @@ const filledStringSchema = z.preprocess(
 );
 
 /** Splits a comma-separated text into a list. A missing value gives an empty list. */
-const asList = (raw: unknown) => (typeof raw === 'string' ? splitList(raw) : (raw ?? []));
+const splitIfText = (raw: unknown) => (typeof raw === 'string' ? splitList(raw) : (raw ?? []));
 
 /** The issue of an invalid thread ID. The issue of all other IDs is `UUID_ISSUE`. */
 const THREAD_ID_ISSUE = 'must be an ID';
@@ -76,7 +76,7 @@ const THREAD_ID_ISSUE = 'must be an ID';
 export const isIdIssue = (issue: string) => issue === UUID_ISSUE || issue === THREAD_ID_ISSUE;
 
 export const idListSchema = z.preprocess(
-	asList,
+	splitIfText,
 	z
 		.array(
 			z
@@ -93,16 +93,16 @@ export const idListSchema = z.preprocess(
 );
 
 /** The schema of a list of binary field names. Names must not be empty. */
-export const binaryFieldNamesSchema = z.preprocess(asList, z.array(z.string().trim().min(1)));
+export const binaryFieldNamesSchema = z.preprocess(splitIfText, z.array(z.string().trim().min(1)));
 
 /** Returns the schema of a field. The schema converts values, because an expression may return any type. */
 export const fieldSchema = memoize((field: INodeProperties): ZodTypeAny => {
-	const ofType = isIdField(field) ? idSchema : SCHEMA_FACTORIES[field.type];
-	return ofType?.(field, field.typeOptions) ?? emptyToUndefinedSchema();
+	const ofType = isIdField(field) ? newIdSchema : SCHEMA_FACTORIES[field.type];
+	return ofType?.(field, field.typeOptions) ?? newConvertingSchema();
 });
 
-const idSchema = ({ name }: INodeProperties) =>
-	emptyToUndefinedSchema(
+const newIdSchema = ({ name }: INodeProperties) =>
+	newConvertingSchema(
 		(raw) => idFromInput(raw) || undefined,
 		(id) =>
 			typeof id === 'string' &&
@@ -110,7 +110,7 @@ const idSchema = ({ name }: INodeProperties) =>
 			(name === THREAD_ID_FIELD ? THREAD_ID_ISSUE : UUID_ISSUE),
 	);
 
-const optionalSchema = (schema: ZodTypeAny) => emptyToUndefinedSchema().pipe(schema.optional());
+const optionalSchema = (schema: ZodTypeAny) => newConvertingSchema().pipe(schema.optional());
 
 type TypeOptions = INodeProperties['typeOptions'];
 
@@ -121,22 +121,20 @@ const SCHEMA_FACTORIES: Partial<
 	json: () => jsonValueSchema,
 	// n8n does not check `maxValue` for the result of an expression, so the schema does.
 	number: (_, { maxValue = Infinity } = {}) =>
-		emptyToUndefinedSchema(
+		newConvertingSchema(
 			(raw) => convertToType('number', raw),
 			(value) => typeof value === 'number' && value > maxValue && `must be at most ${maxValue}`,
 		),
-	boolean: () => emptyToUndefinedSchema((raw) => convertToType('boolean', raw)),
+	boolean: () => newConvertingSchema((raw) => convertToType('boolean', raw)),
 	string: ({ required }, { multipleValues } = {}) => {
-		if (multipleValues) return emptyToUndefinedSchema();
+		if (multipleValues) return newConvertingSchema();
 		return required ? filledStringSchema : convertedTextSchema;
 	},
 	multiOptions: () => optionalSchema(z.array(z.string())),
 	// An expression may return the whole collection, as an object or as JSON text.
 	collection: ({ options }) => {
 		const group = fieldValuesSchema(options as INodeProperties[]).transform(undefinedIfEmpty);
-		return jsonValueSchema
-			.pipe(emptyToUndefinedSchema(undefinedIfEmptyList))
-			.pipe(group.optional());
+		return jsonValueSchema.pipe(newConvertingSchema(undefinedIfEmptyList)).pipe(group.optional());
 	},
 	fixedCollection: ({ options }, { multipleValues } = {}) => {
 		const [{ name, values }] = options as [INodePropertyCollection];

@@ -6,10 +6,10 @@ import { hasLostDigits, type IdentityOptions, MissingPart } from '../payloads/id
 import { canonicalKey, conversationKeyIssue, keyIssue } from '../payloads/keys';
 import { partsOf } from '../payloads/template';
 import {
-	evaluateByPartsAndShare,
+	evaluateByPartsAndCacheWhole,
 	type ExpressionScope,
 	expressionValueByParts,
-	readsSibling,
+	readsSiblingParameter,
 	templateParserOf,
 } from './expressions';
 import { LOST_DIGITS_ADVICE, LOST_DIGITS_ISSUE } from './fieldSchemas';
@@ -129,7 +129,7 @@ export function checkedKey(
 /**
  * Throws an error if the expression of an optional field lacks a part, or is blank. Without this value, the request
  * would also select other records. A lone `$fromAI` may be blank, because the model of an agent may leave out the value.
- * Skips an expression that reads a sibling (see `readsSibling`).
+ * Skips an expression that reads a sibling (see `readsSiblingParameter`).
  *
  * @param options `needsEveryPart`: whether each of several parts needs a visible character. A lone part needs one.
  */
@@ -139,10 +139,11 @@ export function throwIfPartMissing(
 	options: IdentityOptions,
 ): void {
 	const given = unresolvedValue(item.node, name);
-	if (!isExpression(given) || !isParameterFilled(item.node, name) || readsSibling(given)) return;
+	if (!isExpression(given) || !isParameterFilled(item.node, name) || readsSiblingParameter(given))
+		return;
 	const parts = partsOf(templateParserOf(item.node)(given));
 	const needsEveryPart = options.needsEveryPart === true || parts.length <= 1;
-	const value = evaluateByPartsAndShare(item.expressionScope, given, name, name, {
+	const value = evaluateByPartsAndCacheWhole(item.expressionScope, given, name, name, {
 		takesObjects: true,
 		needsEveryPart,
 	});

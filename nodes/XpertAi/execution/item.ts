@@ -45,7 +45,7 @@ export class Item extends ParameterReader {
 	) {
 		const node = context.getNode();
 		const place: ExpressionScope = { context, index, node };
-		const resolve: ParameterReader['resolve'] = (name, initial) =>
+		const resolve: ParameterReader['readWithoutChecks'] = (name, initial) =>
 			resolveParameter(place, name, initial);
 		const suffix = context.getInputData().length > 1 ? ` [item ${index}]` : '';
 		super(node, fields, resolve, 'Nothing was sent for this item.', index, suffix);
@@ -108,9 +108,9 @@ export class Item extends ParameterReader {
 	 */
 	private idsIn(request: string): NamedId[] {
 		const parts = request.split(/[/"?]/);
-		return idPaths(this.fields).flatMap((path) => {
+		return idFieldPaths(this.fields).flatMap((path) => {
 			// A hidden field can contain a broken expression, so errors are ignored.
-			const id = idFromInput(attempt(() => this.resolve(path.join('.'), '')));
+			const id = idFromInput(attempt(() => this.readWithoutChecks(path.join('.'), '')));
 			const forms = typeof id === 'string' ? [id, encodeURIComponent(id.toWellFormed())] : [];
 			const isSent = id !== '' && forms.some((form) => parts.includes(form));
 			return isSent ? [{ label: fieldLabel(path, { fields: this.fields }), id: String(id) }] : [];
@@ -139,7 +139,7 @@ export class Item extends ParameterReader {
 	}
 
 	/** Adds the index of this item to the message of an error that stops the workflow, if there are several items. */
-	addItemToMessage(error: ItemError): ItemError {
+	addIndexToMessage(error: ItemError): ItemError {
 		if (!error.message.endsWith(this.suffix)) error.message += this.suffix;
 		return error;
 	}
@@ -230,7 +230,7 @@ const EMPTY_ITEM_ADVICE =
 	'The item itself is empty: the node before found nothing and has "Always Output Data" switched on, or is a manual trigger. Look at the output of that node, and have it give the data, or no item.';
 
 /** The paths of the ID fields, also of those in collections, last field first. */
-const idPaths = (fields: INodeProperties[]): string[][] =>
+const idFieldPaths = (fields: INodeProperties[]): string[][] =>
 	fields
 		.flatMap((field) => {
 			if (isIdField(field)) return [[field.name]];

@@ -12,7 +12,7 @@ import {
 	optionsField,
 	outputFormatFields,
 	returnAllField,
-	timeoutOption,
+	timeoutOptionWithDefault,
 } from './fieldBuilders';
 import {
 	type DeclaredOperation,
@@ -81,10 +81,10 @@ function resourceFields({ value, operations }: Resource): INodeProperties[] {
 
 /** The parameters of an operation, without Resource and Operation. Memoized. */
 export const operationFields = memoize((operation: Operation): INodeProperties[] =>
-	isCoded(operation) ? operation.fields : declaredFields(operation),
+	isCoded(operation) ? operation.fields : declaredOperationFields(operation),
 );
 
-function declaredFields(operation: DeclaredOperation): INodeProperties[] {
+function declaredOperationFields(operation: DeclaredOperation): INodeProperties[] {
 	const { body, idFields = [], paging, defaultTimeoutSeconds } = operation;
 	const [optionsOfBody, fields] = partition(body?.fields, { name: 'options' });
 	const [groups, single] = partition(fields, isPanelGroup);
@@ -93,7 +93,9 @@ function declaredFields(operation: DeclaredOperation): INodeProperties[] {
 		// A body with `split` is a list. A list cannot have additional fields.
 		...(body && !body.split ? [additionalFieldsJsonField] : []),
 		...(operation.options ?? []),
-		...(onlyReads(operation) ? [] : [concurrencyOption, timeoutOption(defaultTimeoutSeconds)]),
+		...(onlyReads(operation)
+			? []
+			: [concurrencyOption, timeoutOptionWithDefault(defaultTimeoutSeconds)]),
 	];
 	return [
 		...idFields,

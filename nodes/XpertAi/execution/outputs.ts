@@ -59,14 +59,14 @@ export function rawOrSelectedOutput(
 	const lacking = reject(selectedFields, (name) => has(all, name));
 	if (lacking.length === 0) return pick(all, selectedFields);
 	const hint = `This output lacks what "${item.labelOf('toolFields')}" names: ${lacking.join(', ')}. It has: ${Object.keys(all).join(', ')}.`;
-	const said = hintsSaid.get(item.context) ?? new Set();
+	const said = hintsByExecution.get(item.context) ?? new Set();
 	if (!said.has(hint)) addHints(item.context, [hint]);
-	hintsSaid.set(item.context, said.add(hint));
+	hintsByExecution.set(item.context, said.add(hint));
 	return pick(all, selectedFields);
 }
 
 /** The hints of `rawOrSelectedOutput` in each execution, because n8n shows the same hint as often as it is added. */
-const hintsSaid = new WeakMap<IExecuteFunctions, Set<string>>();
+const hintsByExecution = new WeakMap<IExecuteFunctions, Set<string>>();
 
 /**
  * Replaces the description of an n8n error, because a streaming chat shows the description to visitors. Moves it to the
@@ -104,7 +104,7 @@ export function replyOrThrow(
 ): INodeExecutionData[] {
 	const isStopped = context.getExecutionCancelSignal()?.aborted === true;
 	const mayReply = item && !isStopped && isTool(context);
-	if (mayReply && item.resolve('options.failuresAsReplies', true) !== false)
+	if (mayReply && item.readWithoutChecks('options.failuresAsReplies', true) !== false)
 		return [item.output(failureAsReply(item.asError(caught), item))];
 	// The expression of a setting for the whole run failed. No item has converted this error yet: `asError` adds the field.
 	const isOfExpression = isObject(caught) && fieldByError.has(caught);
@@ -116,7 +116,7 @@ export function replyOrThrow(
  * Converts an answer to the JSON of an item. Undefined becomes `{}`. Any other value that is not an object becomes the
  * field `response`.
  */
-export function itemJson(value: unknown): IDataObject {
+export function toItemJson(value: unknown): IDataObject {
 	if (isJsonObject(value)) return value;
 	return value === undefined ? {} : { response: value as IDataObject[string] };
 }

@@ -75,7 +75,10 @@ export class ParameterReader {
 	) {}
 
 	/** Creates a reader of other fields, for the same item. */
-	withFields(fields: INodeProperties[], resolveInN8n: ParameterReader['resolve']): ParameterReader {
+	withFields(
+		fields: INodeProperties[],
+		resolveInN8n: ParameterReader['readWithoutChecks'],
+	): ParameterReader {
 		return new ParameterReader(
 			this.node,
 			fields,
@@ -91,7 +94,7 @@ export class ParameterReader {
 	 *
 	 * @param initial the value if the parameter is not set
 	 */
-	resolve(name: string, initial: NodeParameterValueType): unknown {
+	readWithoutChecks(name: string, initial: NodeParameterValueType): unknown {
 		return locatorValue(this.resolveInN8n(name, initial));
 	}
 
@@ -145,7 +148,7 @@ export class ParameterReader {
 	 */
 	parameter(name: string, initial: NodeParameterValueType = ''): unknown {
 		this.throwIfExpressionInFixed(name);
-		const value = attempt(() => this.resolve(name, initial));
+		const value = attempt(() => this.readWithoutChecks(name, initial));
 		if (isError(value)) {
 			if (!/call stack/i.test(value.message)) throw value;
 			this.throwFieldIssue(name, 'is nested too deeply');
@@ -265,7 +268,7 @@ export class ParameterReader {
 	}
 
 	/** Converts a value to JSON text. Throws if JSON cannot represent a part of the value, e.g. Infinity. */
-	jsonText(value: unknown, fieldNaming: FieldNaming = {}): string {
+	toJsonText(value: unknown, fieldNaming: FieldNaming = {}): string {
 		const text = stringified(value);
 		// `JSON.stringify` fails if the value is nested too deeply or its text is too long.
 		if (text === undefined) {

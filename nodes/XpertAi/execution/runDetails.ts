@@ -20,7 +20,7 @@ interface RunDetails {
 }
 
 /** Keeps the details of an assistant run in its error, where `runDetailsIn` finds them. */
-export function keepRunDetails(error: NodeApiError, { status, ...details }: RunDetails): void {
+export function storeRunDetails(error: NodeApiError, { status, ...details }: RunDetails): void {
 	error.context.data = { ...(error.context.data as IDataObject), ...details, verdict: status };
 }
 

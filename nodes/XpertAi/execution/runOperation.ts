@@ -32,7 +32,7 @@ import {
 	simplified,
 } from './operation';
 import { operationFields } from './nodeProperties';
-import { itemJson, rawOrSelectedOutput, readOutputFormat, replyOrThrow } from './outputs';
+import { rawOrSelectedOutput, readOutputFormat, replyOrThrow, toItemJson } from './outputs';
 import { addHints } from './n8nExecution';
 import { collectResults } from './paging';
 import { bodyOf } from './requestBody';
@@ -72,7 +72,7 @@ export async function runDeclared(
 
 /** The default output of an answer: one item for each element of an array, otherwise one item. */
 export const answerItems = (answer: unknown): IDataObject[] =>
-	(Array.isArray(answer) ? answer : [answer]).map(itemJson);
+	(Array.isArray(answer) ? answer : [answer]).map(toItemJson);
 
 /** The output of a delete operation. Some answers do not contain `affected`, although the record was deleted. */
 export function deletionOutput(answer: unknown): IDataObject[] {
@@ -101,7 +101,7 @@ async function answersFor(item: Item, operation: DeclaredOperation): Promise<Ope
 		throwIfPartMissing(item, name, options);
 	const timeoutMs = item.setting('options.timeout', timeoutSecondsSchema, initialTimeout) * 1000;
 	// Checks all bodies before the first request, so that an item with an invalid body sends nothing.
-	const { bodies, fieldNaming } = requestBodies(item, operation);
+	const { bodies, fieldNaming } = bodiesAndFieldNaming(item, operation);
 	const file = operation.body?.isForm
 		? await readUploadFile(item, chosenBinaryField(item))
 		: undefined;
@@ -148,7 +148,9 @@ function requestSender(
 	{ path, schema, timeoutMs, body: { value, text }, fieldNaming, file }: MainRequest,
 ): SendRequest {
 	return async (further, options = { repeatable }) => {
-		const json = further ? item.jsonText({ ...(value as object), ...further }, fieldNaming) : text;
+		const json = further
+			? item.toJsonText({ ...(value as object), ...further }, fieldNaming)
+			: text;
 		const body = file ? () => multipartBody(file, value as FieldValues) : json;
 		const request = { method, path, body, timeoutMs, schema, ...options };
 		return await item.call(request, { statusAdvice }, json);
@@ -162,14 +164,14 @@ interface RequestBody {
 }
 
 /** Returns the bodies of the requests of an item, and how messages name their fields. */
-function requestBodies(item: Item, { body, fixedBody, paging }: DeclaredOperation) {
+function bodiesAndFieldNaming(item: Item, { body, fixedBody, paging }: DeclaredOperation) {
 	const { value: whole, fieldNaming = {} } = body
 		? bodyOf(item, body, paging && PAGE_FIELDS)
 		: { value: fixedBody };
 	const bodies = (body?.split?.(whole) ?? [whole]).map(
 		(value): RequestBody => ({
 			value,
-			text: value === undefined ? undefined : item.jsonText(value, fieldNaming),
+			text: value === undefined ? undefined : item.toJsonText(value, fieldNaming),
 		}),
 	);
 	return { bodies, fieldNaming };

@@ -73,7 +73,7 @@ export class CircuitBreaker {
 			this.reason = reason;
 			return;
 		}
-		const streak = this.continueStreak(stage, reason);
+		const streak = this.currentOrNewStreak(stage, reason);
 		streak.failureCount += 1;
 		if (batch > 0) streak.batchNumbers.add(batch);
 		const requests = batch > 0 ? streak.batchNumbers.size : streak.failureCount;
@@ -86,7 +86,7 @@ export class CircuitBreaker {
 	}
 
 	/** Returns the streak of a stage. Starts a new streak if the reason is another one. */
-	private continueStreak(stage: Stage, reason: string): Streak {
+	private currentOrNewStreak(stage: Stage, reason: string): Streak {
 		// A reason may contain the ID of the document, so compare reasons without IDs.
 		const sharedReason = reason.replace(EVERY_UUID_PATTERN, '');
 		const current = this.streaks.get(stage);

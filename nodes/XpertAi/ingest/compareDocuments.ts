@@ -126,7 +126,8 @@ function standingInMemory(
 	{ fingerprints, sendsUnchanged, isRetry }: CompareOptions,
 ): 'new' | 'changed' | 'unchanged' | 'older' {
 	if (!fingerprints.knows(id)) return 'new';
-	if (fingerprints.hasContent(id, comparisonHash)) return sendsUnchanged ? 'changed' : 'unchanged';
+	if (fingerprints.hasSameContent(id, comparisonHash))
+		return sendsUnchanged ? 'changed' : 'unchanged';
 	return isRetry && fingerprints.isContentKnown(id) ? 'older' : 'changed';
 }
 

@@ -11,12 +11,12 @@ const NOT_LISTED_MESSAGE = 'it does not list the documents that it should';
  */
 export const documentListSchema = (ids: string[] = []) =>
 	z.array(z.unknown(), { message: NOT_LISTED_MESSAGE }).refine((records) => {
-		const listed = new Set(records.map(recordId));
+		const listed = new Set(records.map(lowerCaseRecordId));
 		return !listed.has(undefined) && ids.every((id) => listed.has(id.toLowerCase()));
 	}, NOT_LISTED_MESSAGE);
 
 /** Returns the ID of a record in lower case, because servers do not keep the case of IDs. */
-export function recordId(record: unknown): string | undefined {
+export function lowerCaseRecordId(record: unknown): string | undefined {
 	const id: unknown = get(record, 'id');
 	return typeof id === 'string' && id !== '' ? id.toLowerCase() : undefined;
 }

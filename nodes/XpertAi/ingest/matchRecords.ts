@@ -1,7 +1,7 @@
 import { get } from 'lodash';
 
 import type { ReadyDocument } from './readyDocuments';
-import { recordId } from './documentList';
+import { lowerCaseRecordId } from './documentList';
 
 type SentDocument = Pick<ReadyDocument<unknown>, 'id' | 'lacksStableId' | 'record'>;
 
@@ -18,8 +18,8 @@ export function matchRecords(
 	journalIds: string[] = [],
 ): unknown[] {
 	const entries: unknown[] = Array.isArray(answer) ? answer : [];
-	const records = entries.filter((entry) => !journalIds.includes(recordId(entry) ?? ''));
-	const byId = new Map(records.map((record) => [recordId(record), record]));
+	const records = entries.filter((entry) => !journalIds.includes(lowerCaseRecordId(entry) ?? ''));
+	const byId = new Map(records.map((record) => [lowerCaseRecordId(record), record]));
 	const sentIds = documents.map(({ id }) => id.toLowerCase());
 	// Servers keep the order of the request. So if the answer has a record for each document, positions match.
 	const isComplete = records.length === documents.length;
@@ -36,7 +36,7 @@ export function matchRecords(
  * no stable ID; or, with incremental sync, an earlier record has the same source type and key (see `hasSameSourceKey`).
  */
 function mayHaveNewId(document: SentDocument, record: unknown, sentIds: string[]): boolean {
-	const id = recordId(record);
+	const id = lowerCaseRecordId(record);
 	if (id === undefined) return false;
 	return document.lacksStableId ? !sentIds.includes(id) : hasSameSourceKey(document, record);
 }

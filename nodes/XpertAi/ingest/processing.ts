@@ -229,7 +229,7 @@ export class Processing {
 		for (const ids of chunk([...this.toPoll], MAX_IDS_PER_URL)) {
 			const { statuses, failure } = await fetchStatuses(ids, this.routes);
 			if (failure || this.routes.signal?.aborted) return failure;
-			for (const id of ids) this.recordStatus(id, statuses.get(id.toLowerCase()));
+			for (const id of ids) this.handleStatus(id, statuses.get(id.toLowerCase()));
 			const areLastUnfinished = ids.slice(-IDS_PER_START).every((id) => this.toPoll.has(id));
 			this.pause = areLastUnfinished ? longerPause(this.pause) : FIRST_PAUSE_MS;
 			if (areLastUnfinished && !pollsAll) break;
@@ -243,7 +243,7 @@ export class Processing {
 	 */
 	private handleStatus(id: string, status: StatusRecord | undefined): void {
 		const end = lastStateOf(status);
-		if (end.state === 'none' && !this.restarted.has(id)) return this.restart(id);
+		if (end.state === 'none' && !this.restarted.has(id)) return this.queueRestart(id);
 		if (end.state === 'running') this.restarted.delete(id);
 		const isStillPolled = end.state === 'running' && this.waitMs !== undefined;
 		if (isStillPolled) return this.recordProgress(id, status);
@@ -253,7 +253,7 @@ export class Processing {
 	}
 
 	/** Lets a document be started once more, because the server did not begin. `restarted` prevents this twice in a row. */
-	private restart(id: string): void {
+	private queueRestart(id: string): void {
 		this.toPoll.delete(id);
 		this.notQueued.delete(id);
 		this.restarted.add(id);

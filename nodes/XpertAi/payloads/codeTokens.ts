@@ -6,7 +6,7 @@ export interface Token {
 	/** The number of open brackets around the token. */
 	depth: number;
 	/** The token that closes this bracket. */
-	closing?: Token;
+	closingToken?: Token;
 	/** The pieces of a template literal: its texts with all backslashes, and the tokens of the code in each `${…}`. */
 	pieces?: Array<string | Token[]>;
 }
@@ -65,7 +65,7 @@ export function tokenize(
 				OPENING_BRACKETS.indexOf(opening.text) !== CLOSING_BRACKETS.indexOf(token.text)
 			)
 				return undefined;
-			opening.closing = token;
+			opening.closingToken = token;
 		}
 		token.depth = openBrackets.length;
 		tokens.push(token);
@@ -91,7 +91,7 @@ function nextToken(
 		return { type, text, start, end, depth: 0, pieces };
 	};
 	if (source[start] === '`') {
-		const literal = templateLiteral(source, start);
+		const literal = splitTemplateLiteral(source, start);
 		return literal && tokenUntil('template', literal.end, literal.pieces);
 	}
 	// Behind an operand, a slash is a division.
@@ -119,7 +119,7 @@ export function endsOperand(token?: Token): boolean {
  * @returns the pieces and the end of the literal; undefined if the literal has no end, or if the code of a `${…}` is
  * empty or not valid
  */
-function templateLiteral(source: string, start: number) {
+function splitTemplateLiteral(source: string, start: number) {
 	const pieces: NonNullable<Token['pieces']> = [];
 	const text = /(?:[^`\\$]|\\[^]|\$(?!\{))*/y;
 	for (let at = start + 1; ; ) {

@@ -97,7 +97,7 @@ function assembleValue(
 		case 'literal':
 			return template.pieces.map((piece) => String(inner(piece))).join('');
 		case 'joined':
-			return template.pieces.map((piece) => textOfBraces(inner(piece))).join('');
+			return template.pieces.map((piece) => insertedText(inner(piece))).join('');
 	}
 }
 
@@ -105,7 +105,7 @@ function assembleValue(
 const plus = (one: unknown, other: unknown): unknown => (one as string) + (other as string);
 
 /** The text that n8n inserts for the value of a pair of braces. */
-const textOfBraces = (value: unknown): string => (Number.isNaN(value) ? '' : String(value));
+const insertedText = (value: unknown): string => (Number.isNaN(value) ? '' : String(value));
 
 /** Whether a value is an object or a list, other than a date. */
 const isCollection = (value: unknown) => isObject(value) && !isDateOrDateTime(value);

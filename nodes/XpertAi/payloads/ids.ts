@@ -18,7 +18,7 @@ export const uuidSchema = z.string().uuid(UUID_ISSUE);
 const NON_UUID_OWNER_NAMESPACE = '6f1d2c0e-3b7a-5a44-9d0b-2f7c8e51a913';
 
 /** A cache of one namespace. Callers often use the same namespace many times in a row. */
-let lastNamespace = { namespace: '', bytes: Buffer.alloc(0) };
+let namespaceCache = { namespace: '', bytes: Buffer.alloc(0) };
 
 /**
  * Returns a version 5 UUID (RFC 9562). The same namespace and name always give the same UUID.
@@ -26,10 +26,10 @@ let lastNamespace = { namespace: '', bytes: Buffer.alloc(0) };
  * @param namespace a UUID
  */
 export function uuidV5(namespace: string, name: string): string {
-	if (namespace !== lastNamespace.namespace)
-		lastNamespace = { namespace, bytes: Buffer.from(namespace.replace(/-/g, ''), 'hex') };
+	if (namespace !== namespaceCache.namespace)
+		namespaceCache = { namespace, bytes: Buffer.from(namespace.replace(/-/g, ''), 'hex') };
 	// `hash` is faster than `createHash`.
-	const hex = hash('sha1', Buffer.concat([lastNamespace.bytes, Buffer.from(name)]));
+	const hex = hash('sha1', Buffer.concat([namespaceCache.bytes, Buffer.from(name)]));
 	const variant = '89ab'.charAt(parseInt(hex.charAt(16), 16) % 4);
 	return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }

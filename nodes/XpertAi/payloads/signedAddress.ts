@@ -19,61 +19,72 @@ const olderSchemePattern = (keyId: string, token = '') =>
  * Known schemes of signed URLs, from the documentation of the services. URLs that differ only in these parameters lead
  * to the same content.
  *
- * - `needed`: the query parameters that identify the scheme
+ * - `identifyingParameters`: the query parameters that identify the scheme
  * - `addedPattern`: matches the name of each query parameter that the scheme adds
  */
-export const SIGNATURE_SCHEMES: Array<{ service: string; needed: string[]; addedPattern: RegExp }> =
-	[
-		{ service: 'Amazon S3', needed: ['x-amz-signature', 'x-amz-date'], addedPattern: /^x-amz-/ },
-		{
-			service: 'Amazon S3',
-			needed: ['signature', 'expires', 'awsaccesskeyid'],
-			addedPattern: olderSchemePattern('awsaccesskeyid', 'x-amz-security-token'),
-		},
-		{
-			service: 'CloudFront',
-			needed: ['policy', 'signature', 'key-pair-id'],
-			addedPattern: /^(policy|signature|key-pair-id)$/,
-		},
-		{
-			service: 'CloudFront',
-			needed: ['signature', 'expires', 'key-pair-id'],
-			addedPattern: olderSchemePattern('key-pair-id'),
-		},
-		{ service: 'Google', needed: ['x-goog-signature', 'x-goog-date'], addedPattern: /^x-goog-/ },
-		{
-			service: 'Google',
-			needed: ['signature', 'expires', 'googleaccessid'],
-			addedPattern: olderSchemePattern('googleaccessid'),
-		},
-		{ service: 'Azure', needed: ['sv', 'sig'], addedPattern: AZURE_PARAMETER_PATTERN },
-		{
-			service: 'Alibaba',
-			needed: ['x-oss-signature', 'x-oss-expires'],
-			addedPattern: signatureParameterPattern('x-oss'),
-		},
-		{
-			service: 'Alibaba',
-			needed: ['signature', 'expires', 'ossaccesskeyid'],
-			addedPattern: olderSchemePattern('ossaccesskeyid', 'security-token'),
-		},
-		{
-			service: 'Tencent',
-			needed: ['q-sign-algorithm', 'q-signature'],
-			addedPattern:
-				/^(q-(ak|header-list|key-time|sign-algorithm|sign-time|signature|url-param-list)|x-cos-security-token)$/,
-		},
-		{
-			service: 'Huawei',
-			needed: ['signature', 'expires', 'accesskeyid'],
-			addedPattern: olderSchemePattern('accesskeyid', 'x-obs-security-token'),
-		},
-		{
-			service: 'Volcengine',
-			needed: ['x-tos-signature', 'x-tos-expires'],
-			addedPattern: signatureParameterPattern('x-tos'),
-		},
-	];
+export const SIGNATURE_SCHEMES: Array<{
+	service: string;
+	identifyingParameters: string[];
+	addedPattern: RegExp;
+}> = [
+	{
+		service: 'Amazon S3',
+		identifyingParameters: ['x-amz-signature', 'x-amz-date'],
+		addedPattern: /^x-amz-/,
+	},
+	{
+		service: 'Amazon S3',
+		identifyingParameters: ['signature', 'expires', 'awsaccesskeyid'],
+		addedPattern: olderSchemePattern('awsaccesskeyid', 'x-amz-security-token'),
+	},
+	{
+		service: 'CloudFront',
+		identifyingParameters: ['policy', 'signature', 'key-pair-id'],
+		addedPattern: /^(policy|signature|key-pair-id)$/,
+	},
+	{
+		service: 'CloudFront',
+		identifyingParameters: ['signature', 'expires', 'key-pair-id'],
+		addedPattern: olderSchemePattern('key-pair-id'),
+	},
+	{
+		service: 'Google',
+		identifyingParameters: ['x-goog-signature', 'x-goog-date'],
+		addedPattern: /^x-goog-/,
+	},
+	{
+		service: 'Google',
+		identifyingParameters: ['signature', 'expires', 'googleaccessid'],
+		addedPattern: olderSchemePattern('googleaccessid'),
+	},
+	{ service: 'Azure', identifyingParameters: ['sv', 'sig'], addedPattern: AZURE_PARAMETER_PATTERN },
+	{
+		service: 'Alibaba',
+		identifyingParameters: ['x-oss-signature', 'x-oss-expires'],
+		addedPattern: signatureParameterPattern('x-oss'),
+	},
+	{
+		service: 'Alibaba',
+		identifyingParameters: ['signature', 'expires', 'ossaccesskeyid'],
+		addedPattern: olderSchemePattern('ossaccesskeyid', 'security-token'),
+	},
+	{
+		service: 'Tencent',
+		identifyingParameters: ['q-sign-algorithm', 'q-signature'],
+		addedPattern:
+			/^(q-(ak|header-list|key-time|sign-algorithm|sign-time|signature|url-param-list)|x-cos-security-token)$/,
+	},
+	{
+		service: 'Huawei',
+		identifyingParameters: ['signature', 'expires', 'accesskeyid'],
+		addedPattern: olderSchemePattern('accesskeyid', 'x-obs-security-token'),
+	},
+	{
+		service: 'Volcengine',
+		identifyingParameters: ['x-tos-signature', 'x-tos-expires'],
+		addedPattern: signatureParameterPattern('x-tos'),
+	},
+];
 
 /**
  * Removes a signature of a known scheme from a URL, because the signature changes over time. Returns any other URL
@@ -85,7 +96,7 @@ export function unsignedAddress(address: string): string {
 	const nameOf = (parameter: string) => parameter.replace(/=.*/s, '').toLowerCase();
 	const parameters = query.split('&');
 	const names = parameters.map(nameOf);
-	const scheme = SIGNATURE_SCHEMES.find(({ needed }) =>
+	const scheme = SIGNATURE_SCHEMES.find(({ identifyingParameters: needed }) =>
 		needed.every((name) => names.includes(name)),
 	);
 	if (!scheme) return address;

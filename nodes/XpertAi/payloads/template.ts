@@ -123,7 +123,7 @@ function parseTokens(source: string, tokens: Token[]): Template {
 	const last = tokens.at(-1) as Token;
 	const code = source.slice(first.start, last.end);
 	const withoutBrackets = tokens.slice(1, -1);
-	if (first.text === '(' && first.closing === last && withoutBrackets.length > 0)
+	if (first.text === '(' && first.closingToken === last && withoutBrackets.length > 0)
 		return parseTokens(source, withoutBrackets);
 	const operands = operandsOf(tokens);
 	if (operands) return { kind: 'sum', pieces: operands.map((one) => parseTokens(source, one)) };
@@ -184,7 +184,7 @@ function operandsOf(tokens: Token[]): Token[][] | undefined {
 	for (const [index, token] of tokens.entries()) {
 		const isOuter = token.depth === outerDepth;
 		const isBehindOperand = endsOperand(tokens[index - 1]);
-		if (isOuter && isBehindOperand && isSign(token, ['+'])) {
+		if (isOuter && isBehindOperand && isOneOfSigns(token, ['+'])) {
 			operands.push([]);
 			continue;
 		}
@@ -195,14 +195,17 @@ function operandsOf(tokens: Token[]): Token[][] | undefined {
 	return isSum ? operands : undefined;
 }
 
-const isSign = ({ type, text }: Token, signs: string[]) => type === 'sign' && signs.includes(text);
+const isOneOfSigns = ({ type, text }: Token, signs: string[]) =>
+	type === 'sign' && signs.includes(text);
 
 /** Whether a token outside of brackets can be a part of an operand. */
 function fitsInOperand(token: Token, isBehindOperand: boolean): boolean {
 	if (token.type !== 'sign') return !UNSPLITTABLE_CODE_WORDS.includes(token.text);
 	// A `+` or `-` with no operand before it is unary: it belongs to the operand after it.
-	const isUnary = !isBehindOperand && isSign(token, ['+', '-']);
-	return isUnary || isSign(token, [...OPENING_BRACKETS, ...CLOSING_BRACKETS, ...TIGHTER_THAN_PLUS]);
+	const isUnary = !isBehindOperand && isOneOfSigns(token, ['+', '-']);
+	return (
+		isUnary || isOneOfSigns(token, [...OPENING_BRACKETS, ...CLOSING_BRACKETS, ...TIGHTER_THAN_PLUS])
+	);
 }
 
 /** Returns the paths that code reads, e.g. `$json.path` and `$('Node').item.json.id`. */

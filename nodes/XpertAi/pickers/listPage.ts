@@ -17,7 +17,7 @@ import { connectionWithoutItem } from '../transport/request';
 /** A request of the editor for a page of a list. */
 interface ListRequest {
 	/** The text in the search box; empty for no filter. */
-	filter: string;
+	searchText: string;
 	/** The number of entries on the pages before. */
 	offset: number;
 	context: ILoadOptionsFunctions;
@@ -37,14 +37,14 @@ export type ListName = keyof typeof LIST_SEARCHES;
 /**
  * Returns a page of a list for the editor.
  *
- * @param filter the text in the search box; empty for no filter
+ * @param searchText the text in the search box; empty for no filter
  * @param paginationToken the offset of the page, from the previous result
  * @throws NodeApiError or NodeOperationError, which the editor shows in place of the list
  */
 export async function searchList(
 	context: ILoadOptionsFunctions,
 	name: ListName,
-	filter = '',
+	searchText = '',
 	paginationToken = '0',
 ): Promise<INodeListSearchResult> {
 	const { send } = await connectionWithoutItem(context);
@@ -58,7 +58,12 @@ export async function searchList(
 		});
 		return answer.filter(isJsonObject);
 	};
-	return await LIST_SEARCHES[name]({ context, filter, offset: Number(paginationToken), fetchList });
+	return await LIST_SEARCHES[name]({
+		context,
+		searchText,
+		offset: Number(paginationToken),
+		fetchList,
+	});
 }
 
 /**
@@ -66,7 +71,7 @@ export async function searchList(
  *
  * @throws NodeOperationError if there is no assistant
  */
-async function searchAssistants({ context, filter, fetchList }: ListRequest) {
+async function searchAssistants({ context, searchText, fetchList }: ListRequest) {
 	const all = await collectResults(async (page) => await fetchList('/assistants/search', page));
 	const entries = withDistinctNames(all.flatMap(assistantEntries));
 	if (entries.length === 0)
@@ -74,7 +79,7 @@ async function searchAssistants({ context, filter, fetchList }: ListRequest) {
 			description: NO_ASSISTANT_ADVICE,
 		});
 	const isWanted = (entry: INodeListSearchItems) =>
-		`${entry.name} ${entry.value}`.toLowerCase().includes(filter.toLowerCase());
+		`${entry.name} ${entry.value}`.toLowerCase().includes(searchText.toLowerCase());
 	return { results: entries.filter(isWanted) };
 }
 
@@ -84,8 +89,8 @@ async function searchAssistants({ context, filter, fetchList }: ListRequest) {
  * @param idKey the field of a conversation that becomes the value of its entry
  */
 function conversationSearchBy(idKey: 'threadId' | 'id') {
-	return async ({ context, filter, offset, fetchList }: ListRequest) => {
-		const page = { limit: PAGE_SIZE, offset, search: filter || undefined };
+	return async ({ context, searchText, offset, fetchList }: ListRequest) => {
+		const page = { limit: PAGE_SIZE, offset, search: searchText || undefined };
 		const body = { order: { updatedAt: 'DESC' }, ...page };
 		const found = await fetchList(CONVERSATION_SEARCH_PATH, body, 'items');
 		const isFull = found.length === PAGE_SIZE;

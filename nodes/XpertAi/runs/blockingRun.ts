@@ -20,7 +20,7 @@ const DELAY_WITHOUT_STREAM_MS = 5_000;
 /** Minimum age of a run that the node cancels because of its silence, as a multiple of `cancelSilentMs`. */
 const MIN_AGE_FACTOR = 3;
 
-/** Watches a run that blocks a thread: its event stream and its record. The caller must call `stop`. */
+/** Watches a run that blocks a thread: its event stream and its record. The caller must call `closeStream`. */
 export class BlockingRunWatch {
 	readonly runId: string;
 	private readonly run: Run & RunClient;
@@ -69,7 +69,7 @@ export class BlockingRunWatch {
 	}
 
 	/** Closes the stream. */
-	stop(): void {
+	closeStream(): void {
 		this.abort.abort();
 	}
 

@@ -1,6 +1,6 @@
 import { isEqual, isString, isUndefined } from 'lodash';
 
-import { fieldOfTasks } from '../threads/tasks';
+import { fieldOfEachTask } from '../threads/tasks';
 import { messagesOf, readThread, type ThreadMessage } from '../threads/thread';
 import { repeatUntil } from './client';
 import { failedResult, hasAnswer, type RunResult } from './result';
@@ -19,8 +19,10 @@ export const UNCONFIRMED_ADVICE =
 export function waitsForSecondDecision(result: RunResult, decidedTasks?: unknown[]) {
 	if (result.status !== 'interrupted') return false;
 	const { interrupt } = result;
-	const lackCalls = fieldOfTasks('call.id', interrupt).every(isUndefined);
-	return lackCalls && isEqual(fieldOfTasks('name', interrupt), fieldOfTasks('name', decidedTasks));
+	const lackCalls = fieldOfEachTask('call.id', interrupt).every(isUndefined);
+	return (
+		lackCalls && isEqual(fieldOfEachTask('name', interrupt), fieldOfEachTask('name', decidedTasks))
+	);
 }
 
 /**
@@ -45,7 +47,7 @@ export async function resultOfCheckedDecision(
 	const read = async () => await readThread(run, run.threadId);
 	const { answer: state, failure } = await repeatUntil(run, read, ({ ok }) => ok);
 	if (failure) return { ...failedResult(UNKNOWN_OUTCOME_REASON), failure };
-	const callIds = fieldOfTasks('call.id', decidedTasks).filter(isString);
+	const callIds = fieldOfEachTask('call.id', decidedTasks).filter(isString);
 	const isResultOfCall = ({ tool_call_id: id }: ThreadMessage) =>
 		isString(id) && callIds.includes(id);
 	const wasCarriedOut = messagesOf(state).some(isResultOfCall);

@@ -3,7 +3,7 @@ import { sourcesOf } from '../threads/sources';
 import {
 	messagesOf,
 	readThread,
-	textOf,
+	textOfContent,
 	type ThreadMessage,
 	type ThreadState,
 } from '../threads/thread';
@@ -55,7 +55,7 @@ const citesEarlierRun = ({ parts }: CompletedResult) =>
 /** Whether the thread contains the answer: by its ID, or by its text if the ID is unknown. True for an empty answer. */
 function containsAnswer(state: ThreadState, { answerId, output }: CompletedResult) {
 	const isAnswer = ({ id, content }: ThreadMessage) =>
-		answerId === undefined ? textOf(content) === output : id === answerId;
+		answerId === undefined ? textOfContent(content) === output : id === answerId;
 	return output === '' || messagesOf(state).some(isAnswer);
 }
 

@@ -4,7 +4,7 @@ import { findAnswer } from '../threads/conversation';
 import { RunTranscript } from '../threads/runTranscript';
 import { readRun, SETTLING_MS, stageOf, streamRequest } from '../threads/runsApi';
 import { sourcesOf } from '../threads/sources';
-import { fieldOfTasks } from '../threads/tasks';
+import { fieldOfEachTask } from '../threads/tasks';
 import { FIRST_PAUSE_MS, longerPause } from '../transport/clock';
 import { isTransient } from '../transport/failure';
 import type { RequestOutcome } from '../transport/request';
@@ -109,7 +109,7 @@ async function withStoredAnswer(run: RunClient, result: CompletedResult): Promis
 	if (failure)
 		return { ...timedOutResult('The run has ended, but its answer could not be read'), failure };
 	const stored = new RunTranscript(run.runId);
-	stored.addContent(message?.content);
+	stored.addStoredContent(message?.content);
 	return { ...result, ...pick(stored, ['output', 'otherParts', 'answerId']) };
 }
 
@@ -144,7 +144,7 @@ async function withStoredParts(run: RunClient, result: RunResult): Promise<RunRe
 	const { message } = await findAnswer(run, await readRunConversation(run), run.runId);
 	if (!message) return result;
 	const stored = new RunTranscript(run.runId);
-	stored.addContent(message.content);
+	stored.addStoredContent(message.content);
 	return stored.output === result.output ? { ...result, parts: stored.parts } : result;
 }
 
@@ -156,11 +156,11 @@ async function withStoredParts(run: RunClient, result: RunResult): Promise<RunRe
  */
 async function endsBeforeDecision(run: RunClient, { end }: RunTranscript, decidedTasks: unknown[]) {
 	if (end.status !== 'interrupted') return false;
-	if (isEqual(fieldOfTasks('id', end.tasks), fieldOfTasks('id', decidedTasks))) return true;
+	if (isEqual(fieldOfEachTask('id', end.tasks), fieldOfEachTask('id', decidedTasks))) return true;
 	// The run may have been interrupted several times. Only the last interruption still waits.
 	const state = await readRunState(run);
 	const interrupt = 'interrupt' in state ? state.interrupt : [];
-	return !isEqual(fieldOfTasks('id', end.tasks), fieldOfTasks('id', interrupt));
+	return !isEqual(fieldOfEachTask('id', end.tasks), fieldOfEachTask('id', interrupt));
 }
 
 /** The first pause before the node reads the run record. Later pauses are longer. */
@@ -177,7 +177,7 @@ async function followStream(
 ): Promise<RequestOutcome> {
 	const closeStream = new AbortController();
 	const streamEnded = new AbortController();
-	void closeWhenEnded(run, transcript, streamEnded.signal, closeStream);
+	void closeStreamWhenRunEnds(run, transcript, streamEnded.signal, closeStream);
 	const ids = { ...run, runId: streamId };
 	const outcome = await run.send(streamRequest(ids, transcript, closeStream.signal));
 	streamEnded.abort();
@@ -188,7 +188,7 @@ async function followStream(
  * Polls the run record while no events arrive. Closes the stream if the record shows that the run has ended, or cannot be
  * read for a permanent reason.
  */
-async function closeWhenEnded(
+async function closeStreamWhenRunEnds(
 	run: RunClient,
 	transcript: RunTranscript,
 	streamEnded: AbortSignal,

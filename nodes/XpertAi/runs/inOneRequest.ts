@@ -13,7 +13,7 @@ import {
 	messagesOf,
 	parseReply,
 	readThread,
-	textOf,
+	textOfContent,
 	type ThreadMessage,
 	type ThreadState,
 } from '../threads/thread';
@@ -62,7 +62,7 @@ export async function runInOneRequest(run: Run): Promise<RunResult> {
 	run.facts.conversationId ??= stateBefore?.metadata?.id;
 	// Without a state, the thread probably had no run. A decision or a retry would keep such a thread busy forever.
 	if (kind !== 'message' && !stateBefore)
-		return await explainIfThreadMissing(run, neverRanResult(kind));
+		return await resultIfThreadMissing(run, neverRanResult(kind));
 	const nothingWaits = stateBefore?.status === 'idle' || stateBefore?.status === 'error';
 	if (kind === 'decision' && nothingWaits) return NOTHING_TO_DECIDE_RESULT;
 	if (run.remainingMs() <= 0) return timedOutResult('The run had not begun');
@@ -70,7 +70,7 @@ export async function runInOneRequest(run: Run): Promise<RunResult> {
 	const sent = await sendAndWait(runWithState);
 	if (sent.ok) return await resultOfAnswer(runWithState, sent.answer.content);
 	const { failure, mayBeDone } = sent;
-	if (!mayBeDone) return await explainFailedStart(run, failure);
+	if (!mayBeDone) return await resultOfFailedStart(run, failure);
 	return await pollForResult(runWithState, arrivalUnknownResult(kind, failure));
 }
 
@@ -170,7 +170,7 @@ function threadLacksAnswer(run: RunWithStateBefore, state: ThreadState, output: 
 	if (run.isThreadNew) return false;
 	// Without a status, or while a run is active, the thread may not show the answer yet.
 	if (!state.status || state.status === 'busy') return false;
-	const reply = lastReply(messagesOfRun(run, state));
+	const reply = lastReply(repliesOfRun(run, state));
 	return !(reply?.output && output.endsWith(reply.output));
 }
 
@@ -221,7 +221,7 @@ async function resultOnThread(
 	run: RunWithStateBefore,
 	state: ThreadState,
 ): Promise<RunResult | undefined> {
-	const messages = messagesOfRun(run, state);
+	const messages = repliesOfRun(run, state);
 	const transcript = transcriptFromThread(state, messages);
 	run.facts.conversationId ??= state.metadata?.id;
 	const { status } = state;
@@ -256,7 +256,7 @@ function hasOtherInput({ intent, stateBefore }: RunWithStateBefore, { values }: 
  * Returns the messages after the newest question. A run that sent a message gets an empty list if another run sent the
  * newest question.
  */
-function messagesOfRun(
+function repliesOfRun(
 	{ intent, stateBefore }: RunWithStateBefore,
 	state: ThreadState,
 ): ThreadMessage[] {
@@ -269,6 +269,6 @@ function messagesOfRun(
 		({ id }) => id !== undefined && id === question.id,
 	);
 	// With attached files, `question` contains more than the text that was sent. `values.input` is only the sent text.
-	const hasOwnText = [state.values?.input, textOf(question.content)].includes(text);
+	const hasOwnText = [state.values?.input, textOfContent(question.content)].includes(text);
 	return hasOwnText && !wasThereBefore ? answers : [];
 }

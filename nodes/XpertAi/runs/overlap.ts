@@ -5,7 +5,7 @@ import type { RunClient } from './run';
 /** What is known about the other runs of a thread when a run starts. */
 export interface OtherRunsSummary {
 	/** Whether another run was active. */
-	isActive: boolean;
+	hasActiveRun: boolean;
 	/** IDs of the runs that had ended, at most the last `COMPARED_RUN_COUNT`. */
 	endedIds: string[];
 }
@@ -21,7 +21,7 @@ export const COMPARED_RUN_COUNT = 3;
  * @param others the other runs when the run started, if known
  */
 export async function overlapsOthers(run: RunClient, others?: OtherRunsSummary) {
-	if (others?.isActive) return true;
+	if (others?.hasActiveRun) return true;
 	const byAnswers = others && (await overlapsByAnswers(run, others));
 	return byAnswers ?? (await overlapsByRuns(run));
 }

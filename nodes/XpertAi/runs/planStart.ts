@@ -75,7 +75,7 @@ export async function planStart(
 	const last = newestRun(runsBefore);
 	if (kind === 'message') return await planMessage(run, last, attempts);
 	// A decision or a retry on a thread without a question would keep the thread busy forever.
-	if (!last) return await explainIfThreadMissing(run, neverRanResult(kind));
+	if (!last) return await resultIfThreadMissing(run, neverRanResult(kind));
 	const body = { assistant_id: last.assistant_id, ...run.body };
 	if (kind === 'decision') return await planDecision(run, body, last, attempts);
 	// A retry. The server cannot retry the first question of a thread before the run of this question ends.
@@ -128,7 +128,7 @@ async function planDecision(
 	if (stored?.message?.status === 'aborted')
 		return cancelledOnServerResult(stored.message.error ?? error);
 	// The server would ignore changes to a call that does not wait, and run the waiting calls unchanged.
-	const calls = fieldOfTasks('call.id', tasks);
+	const calls = fieldOfEachTask('call.id', tasks);
 	const unknownCalls = difference(run.intent.changedCallIds, calls);
 	if (unknownCalls.length > 0) return callNotWaitingResult(calls);
 	return { body: withTargetRun(body, waitingRun.run_id), waitingRun, decidedTasks: tasks };
@@ -140,7 +140,7 @@ async function planDecision(
  * @param calls the ID of the waiting call of each task. The entry of a task without a call is undefined.
  */
 function callNotWaitingResult(calls: unknown[]) {
-	const shown = compact(calls.map((id) => isString(id) && sanitize(id)));
+	const shown = compact(calls.map((id) => isString(id) && sanitizedLine(id)));
 	if (shown.length > 0) {
 		const advice = `Nothing was decided. Name each call by its callId in "interrupt". Waiting: ${shown.join(', ')}.`;
 		return failedResult('"Changed Arguments" names a call that does not wait', advice);

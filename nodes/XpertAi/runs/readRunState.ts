@@ -18,6 +18,7 @@ import { overlappingRuns } from './overlap';
 import {
 	cancelledOnServerResult,
 	completedFrom,
+	failedOnServerResult,
 	failedResult,
 	hasAnswer,
 	NO_ANSWER_RESULT,
@@ -85,9 +86,9 @@ async function readEndedRun(
 	// If the run has another owner, the server hides the conversation, but not the stream.
 	const replayed = message ? undefined : await readStreamOfEndedRun(run);
 	if (replayed) return resultFromTranscript(replayed);
-	if (status === 'timeout') return runFailedResult(message?.error ?? TOOK_TOO_LONG_REASON);
+	if (status === 'timeout') return failedOnServerResult(message?.error ?? TOOK_TOO_LONG_REASON);
 	if (status !== 'success')
-		return runFailedResult(message?.error ?? (await readErrorIfLastRun(run, facts)));
+		return failedOnServerResult(message?.error ?? (await readErrorIfLastRun(run, facts)));
 	return message ? await readCompletedRun(run, message.content) : NO_ANSWER_RESULT;
 }
 
@@ -97,7 +98,7 @@ async function readEndedRun(
  */
 async function readCompletedRun(run: RunClient, content: unknown): Promise<RunState> {
 	const transcript = new RunTranscript(run.runId);
-	transcript.addContent(content);
+	transcript.addStoredContent(content);
 	const result = completedFrom(transcript);
 	if (result.output !== '') return result;
 	const { answer: state } = await readThread(run, run.threadId);

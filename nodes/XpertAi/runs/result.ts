@@ -90,7 +90,7 @@ export const failureIn = (state: RunState): Failure | undefined =>
 /** Returns the result of an ended run from its transcript. */
 export function resultFromTranscript(transcript: RunTranscript): RunResult {
 	const { status, error, tasks, agentStatus, hasOnlyLeftOverTasks } = transcript.end;
-	if (status === 'error') return runFailedResult(error);
+	if (status === 'error') return failedOnServerResult(error);
 	const completed = completedFrom(transcript);
 	// `status` is that of the conversation, which another run on the thread can change. So look at both.
 	const isInterrupted = status === 'interrupted' || agentStatus === 'interrupted';
@@ -120,7 +120,7 @@ export function failedResult(reason: string, advice?: string): UnsuccessfulResul
 }
 
 /** Returns the result of a failed run, with the server's reason. */
-export const runFailedResult = (error?: string | null) =>
+export const failedOnServerResult = (error?: string | null) =>
 	failedResult(`The run failed: ${error || 'the server gave no reason'}`);
 
 /** Returns the result of a run that somebody cancelled on the server. Its status is `failed`, not `cancelled`. */

@@ -1,7 +1,7 @@
 import { cancelIfGivenUp } from './cancelRun';
 import { waitForRunResult } from './followRun';
 import { withThreadFindings } from './compareWithThread';
-import { readStateWithRetries, readSettledState } from './readRunState';
+import { readSettledState, readStateWithRetries } from './readRunState';
 import type { RunState } from './result';
 import type { Run, RunClient } from './run';
 
@@ -9,7 +9,7 @@ type RunById = RunClient & Pick<Run, 'whenGivenUp'>;
 
 /** Reads the state of a run. Never throws. */
 export const readStateById = async (run: RunById): Promise<RunState> =>
-	await finishRunState(run, await readSettledState(run));
+	await enrichRunState(run, await readSettledState(run));
 
 /**
  * Follows a run to its end. Does not follow a run whose record cannot be read, because the ID may be wrong. Retries
@@ -19,14 +19,14 @@ export async function waitById(run: RunById): Promise<RunState> {
 	// Start with the record, because the server may no longer store the stream.
 	const state = await readStateWithRetries(run);
 	const mayGoOn = state.status === 'running' || (state.status === 'unread' && state.hasRecord);
-	return await finishRunState(run, mayGoOn ? await waitForRunResult(run) : state);
+	return await enrichRunState(run, mayGoOn ? await waitForRunResult(run) : state);
 }
 
 /**
  * Completes the state of a run: cancels the run if the node has given it up and the user wants this, compares a
  * completed answer with the thread, and adds the facts.
  */
-async function finishRunState(run: RunById, state: RunState): Promise<RunState> {
+async function enrichRunState(run: RunById, state: RunState): Promise<RunState> {
 	const known = await withThreadFindings(run, await cancelIfGivenUp(run, state));
 	return { ...known, ...run.facts };
 }

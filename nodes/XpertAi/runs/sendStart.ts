@@ -58,12 +58,12 @@ export async function sendStart(
 		return { threadId, runId: waitingRun?.run_id ?? streamId, streamId, decidedTasks };
 	}
 	const { failure, mayBeDone } = sent;
-	if (mayMeanNoRoute(failure)) return markRoutesMissing(run, failure);
+	if (mayMeanNoRoute(failure)) return resultOfMissingRoutes(run, failure);
 	if (callerRepeats && isTransient(failure) && certainlyNotDone(failure)) return { failure };
 	// `mayBeDone` does not cover a cancelled request (see `isOutcomeUnknown`).
 	const mayHaveStarted = mayBeDone || failure.kind === 'cancelled';
 	if (mayHaveStarted) return await searchLostRun(run, plan, failure, lock);
-	const explained = await explainFailedStart(run, failure);
+	const explained = await resultOfFailedStart(run, failure);
 	return waitingRun ? { advice: DECIDE_AGAIN_ADVICE, ...explained } : explained;
 }
 
@@ -147,7 +147,10 @@ async function wasDecided(run: Run, waitingRun: RunRecord): Promise<boolean> {
 export type SentRun = RunIds & FollowOptions & Required<Pick<FollowOptions, 'streamId'>>;
 
 /** Stores that the server lacks the routes for background runs, if this is certain. Returns the result of the run. */
-export function markRoutesMissing({ backgroundRoutes }: Run, failure: Failure): UnsuccessfulResult {
+export function resultOfMissingRoutes(
+	{ backgroundRoutes }: Run,
+	failure: Failure,
+): UnsuccessfulResult {
 	// Remember a missing route only if the API itself reports it. A proxy may send a 404 while the server is down.
 	backgroundRoutes.areMissing ||= failure.missing === 'route';
 	const advice = 'Use Thread: Ask and Wait, which works on every server.';

@@ -29,7 +29,7 @@ import {
 	type UnsuccessfulResult,
 } from './result';
 import type { Run } from './run';
-import { markRoutesMissing, sendStart, type SentRun } from './sendStart';
+import { resultOfMissingRoutes, sendStart, type SentRun } from './sendStart';
 import { takeTurnLock, type TurnLock } from './turnLock';
 
 /*
@@ -75,7 +75,7 @@ export async function startInTurn(run: Run): Promise<StartedRun | UnsuccessfulRe
 			const { blockingRun } = tried;
 			if (run.whenBusy === 'fail') return busyResult(blockingRun);
 			if (watch?.runId !== blockingRun.run_id) {
-				watch?.stop();
+				watch?.closeStream();
 				watch = new BlockingRunWatch(run, blockingRun);
 			}
 			await watch.waitForEnd();
@@ -86,7 +86,7 @@ export async function startInTurn(run: Run): Promise<StartedRun | UnsuccessfulRe
 			attempts.hasWaitedForRun = true;
 		}
 	} finally {
-		watch?.stop();
+		watch?.closeStream();
 	}
 }
 
@@ -102,7 +102,7 @@ async function waitForNextAttempt(
 ) {
 	attempts.failedCount++;
 	await run.wait(Math.max(attempts.failedCount * START_RETRY_PAUSE_MS, failure?.retryAfterMs ?? 0));
-	const { failure: unread } = await listWithRetries(run, attempts);
+	const { failure: unread } = await listRunsWithRetries(run, attempts);
 	return unread && resultOfListFailure(run, unread, attempts);
 }
 
@@ -173,7 +173,7 @@ async function startUnlessBusy(
 	Object.assign(run.facts, { threadId, runId });
 	const ended = sortBy(difference(startedRuns(runsBefore), active), runSortKey);
 	const endedIds = map(ended.slice(-COMPARED_RUN_COUNT), 'run_id');
-	return { ...started, othersAtStart: { isActive: blockingRun !== undefined, endedIds } };
+	return { ...started, othersAtStart: { hasActiveRun: blockingRun !== undefined, endedIds } };
 }
 
 /**
@@ -189,14 +189,14 @@ async function listRunsBefore(
 	if (run.isThreadNew) return { runs: [] };
 	const { answer: runs, failure } = lock
 		? await listRuns(run, run.threadId)
-		: await listWithRetries(run, attempts);
+		: await listRunsWithRetries(run, attempts);
 	if (runs) return { runs };
 	return lock ? { failure } : resultOfListFailure(run, failure, attempts);
 }
 
 /**
  * Returns the result if the runs of the thread could not be listed. If the server lacks the routes, stores this fact (see
- * `markRoutesMissing`).
+ * `resultOfMissingRoutes`).
  */
 function resultOfListFailure(
 	run: Run,
@@ -205,7 +205,7 @@ function resultOfListFailure(
 ): UnsuccessfulResult {
 	if (run.signal?.aborted) return executionStoppedResult();
 	// After a successful read, a 404 does not mean a missing route. It comes from a proxy whose server is down.
-	if (!hasWaitedForRun && mayMeanNoRoute(failure)) return markRoutesMissing(run, failure);
+	if (!hasWaitedForRun && mayMeanNoRoute(failure)) return resultOfMissingRoutes(run, failure);
 	return { status: 'failed', failure };
 }
 

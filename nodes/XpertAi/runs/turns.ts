@@ -13,7 +13,7 @@ export interface QueueTurn {
 }
 
 /** For each thread ID: a promise that resolves when all turns in the queue have ended. */
-const queueEnds = new Map<string, Promise<void>>();
+const queueEndPromises = new Map<string, Promise<void>>();
 
 /** Appends a turn to the queue of a thread. The caller must call `end` on the turn. */
 export function enqueueTurn(threadId: string): QueueTurn {
@@ -26,10 +26,10 @@ export function enqueueTurn(threadId: string): QueueTurn {
 	const allTurns = turn.untilReached.then(async () => {
 		turn.isReached = true;
 		await ended;
-		const isLast = queueEnds.get(threadId) === allTurns;
-		if (isLast) queueEnds.delete(threadId);
+		const isLast = queueEndPromises.get(threadId) === allTurns;
+		if (isLast) queueEndPromises.delete(threadId);
 	});
-	queueEnds.set(threadId, allTurns);
+	queueEndPromises.set(threadId, allTurns);
 	return turn;
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { lenientText } from '../payloads/zodHelpers';
-import { cachedByAccount } from '../transport/accountCache';
+import { createAccountCache } from '../transport/accountCache';
 import { anySuccessfulAnswer } from '../transport/answerSchemas';
 import { buildPath } from '../transport/api';
 import { type ApiClient, call } from '../transport/call';
@@ -79,11 +79,11 @@ export interface LockSupport {
 	/** How many times in a row the server has rejected the creation or the deletion of a record. */
 	rejectionsInRow: { creation: number; deletion: number };
 	/** When the server was found to support no locks, in milliseconds since the epoch. */
-	missingSince?: number;
+	unsupportedSince?: number;
 }
 
 /** Returns what is known about locks on the server of an account. */
-export const { of: lockSupportOf } = cachedByAccount(
+export const { of: lockSupportOf } = createAccountCache(
 	(): LockSupport => ({ rejectionsInRow: { creation: 0, deletion: 0 } }),
 );
 
@@ -91,12 +91,12 @@ export const { of: lockSupportOf } = cachedByAccount(
 const LOCK_SUPPORT_RECHECK_MS = 3_600_000;
 
 /** Whether the server may support locks: true unless `markLocksUnsupported` was called within `LOCK_SUPPORT_RECHECK_MS`. */
-export const maySupportLocks = ({ missingSince = -Infinity }: LockSupport, clock: Clock) =>
-	clock.now() - missingSince >= LOCK_SUPPORT_RECHECK_MS;
+export const maySupportLocks = ({ unsupportedSince = -Infinity }: LockSupport, clock: Clock) =>
+	clock.now() - unsupportedSince >= LOCK_SUPPORT_RECHECK_MS;
 
 /** Stores that the server supports no locks. */
 export function markLocksUnsupported(support: LockSupport, clock: Clock) {
-	support.missingSince = clock.now();
+	support.unsupportedSince = clock.now();
 	support.rejectionsInRow = { creation: 0, deletion: 0 };
 }
 

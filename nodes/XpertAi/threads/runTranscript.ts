@@ -1,7 +1,7 @@
 import { isEqual, merge } from 'lodash';
 import { z } from 'zod';
 
-import { parseJsonText } from '../transport/answer';
+import { parseAndCleanJson } from '../transport/answer';
 import type { ServerEvent } from '../transport/eventStream';
 import type { ConversationFacts } from './conversation';
 import {
@@ -10,11 +10,16 @@ import {
 	eventDataSchema,
 	eventSchema,
 	isKnownEvent,
-	type Part,
 	partSchema,
 } from './runEventSchemas';
 import { approvalDetails, waitingTaskFacts } from './tasks';
-import { isTextPart, parseReply, textOf, type ThreadMessage, type ThreadState } from './thread';
+import {
+	isTextPart,
+	parseReply,
+	textOfContent,
+	type ThreadMessage,
+	type ThreadState,
+} from './thread';
 
 /** Receives the answer piece by piece, while the assistant writes. */
 export interface Listener {
@@ -79,7 +84,7 @@ export class RunTranscript {
 	 * @returns whether the event shows that the run goes on: it has an ID that was not seen before, whatever its type
 	 */
 	addEvent({ id, data }: ServerEvent): boolean {
-		const event = eventSchema.safeParse(parseJsonText(data)).data;
+		const event = eventSchema.safeParse(parseAndCleanJson(data)).data;
 		if (!event) return false;
 		// The IDs of unknown events may not be in the order of the others, so they have their own last ID.
 		const lastIdOfKind = isKnownEvent(event) ? 'lastId' : 'lastUnknownId';
@@ -97,7 +102,7 @@ export class RunTranscript {
 	}
 
 	/** Adds the content of the message that the conversation stores for the run. */
-	addContent(content: unknown) {
+	addStoredContent(content: unknown) {
 		this.isStoredMessage = true;
 		if (typeof content === 'string' && content) this.addPart({ type: 'text', text: content });
 		if (Array.isArray(content)) for (const part of content) this.addPart(part);
@@ -120,7 +125,7 @@ export class RunTranscript {
 		for (const task of tasks) {
 			const { callId: id, tool, args: input } = approvalDetails(task);
 			if (id === undefined || this.components.has(id)) continue;
-			this.waitingCalls.push(this.addNewComponent(component(id, { tool, input })));
+			this.waitingCalls.push(this.addNewComponent(makeComponent(id, { tool, input })));
 		}
 	}
 
@@ -128,7 +133,7 @@ export class RunTranscript {
 	addMessage(message: ThreadMessage) {
 		const { tool_calls: calls, tool_call_id: callId, content } = message;
 		if (typeof callId === 'string')
-			this.addPart(component(callId, { status: 'success', output: textOf(content) }));
+			this.addPart(makeComponent(callId, { status: 'success', output: textOfContent(content) }));
 		// Each message of the assistant has the list `tool_calls`, which may be empty. Other messages have none.
 		if (!Array.isArray(calls)) return;
 		const { output: text, parts } = parseReply(content);
@@ -234,7 +239,7 @@ export class RunTranscript {
 	/** Adds the text of a sub-agent to the output of the tool call that started the sub-agent. */
 	private addSubAgentText({ executionId = '', xpertName }: AnswerPart, text: string) {
 		const known = this.components.get(executionId);
-		if (!known) this.addNewComponent(component(executionId, { tool: xpertName, output: text }));
+		if (!known) this.addNewComponent(makeComponent(executionId, { tool: xpertName, output: text }));
 		else if (known.data) known.data.output = `${String(known.data.output ?? '')}${text}`;
 	}
 
@@ -245,7 +250,7 @@ export class RunTranscript {
 		);
 		if (call) this.components.set(id, merge(call, { data: { status: 'running' } }));
 		else if (!this.components.has(id))
-			this.addNewComponent(component(id, { status: 'running', tool: title, input: inputs }));
+			this.addNewComponent(makeComponent(id, { status: 'running', tool: title, input: inputs }));
 	}
 
 	/** Adds a tool call or a step, or its result. Passes the result to the listener. */
@@ -296,7 +301,7 @@ export function transcriptFromThread(
 	const channels = stepChannelsSchema.parse(state?.values ?? {});
 	for (const [name, { result }] of Object.entries(channels))
 		if (name.endsWith('_channel') && result)
-			transcript.addPart(component(name, { output: result }));
+			transcript.addPart(makeComponent(name, { output: result }));
 	for (const message of messages) transcript.addMessage(message);
 	return transcript;
 }

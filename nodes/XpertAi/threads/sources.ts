@@ -2,7 +2,7 @@ import { compact } from 'lodash';
 import { z } from 'zod';
 
 import { lenientNumber, lenientText, sameSchemaForKeys } from '../payloads/zodHelpers';
-import { parseJsonText } from '../transport/answer';
+import { parseAndCleanJson } from '../transport/answer';
 import { CitationRewriter } from './citations';
 import type { AnswerPart } from './runEventSchemas';
 import { isTextPart } from './thread';
@@ -83,7 +83,7 @@ export interface NumberedPassage extends Passage {
  * @returns an empty list if the result is not a search result
  */
 export const passagesIn = (raw: unknown): Passage[] =>
-	searchResultSchema.safeParse(typeof raw === 'string' ? parseJsonText(raw) : raw).data ?? [];
+	searchResultSchema.safeParse(typeof raw === 'string' ? parseAndCleanJson(raw) : raw).data ?? [];
 
 /**
  * The passages that a run found or cited, without duplicates. A cited passage gets its number by its first citation, as
@@ -125,7 +125,7 @@ export class Sources {
 	 * @returns undefined if the URL is not a link to a passage
 	 */
 	assignNumber(url: string): number | undefined {
-		const linked = passageAt(url);
+		const linked = passageFromLink(url);
 		if (!linked) return undefined;
 		const { chunkId } = linked;
 		this.add([this.earlier.get(chunkId) ?? linked]);
@@ -154,7 +154,7 @@ export class Sources {
  *
  * @returns undefined if the document ID or the chunk ID is missing
  */
-function passageAt(url: string): Passage | undefined {
+function passageFromLink(url: string): Passage | undefined {
 	const ids = new URLSearchParams(url.slice(url.indexOf('?') + 1));
 	return toolPassageSchema.safeParse(Object.fromEntries(ids)).data;
 }

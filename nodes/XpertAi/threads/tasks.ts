@@ -29,8 +29,10 @@ export const waitsForPerson = ({ tasks, error }: { tasks: unknown[]; error?: unk
 	tasks.length > 0 && !error;
 
 /** Reads one field of each waiting task. The `id` of a task stays the same until the decision. */
-export const fieldOfTasks = (path: 'id' | 'name' | 'call.id', tasks: unknown[] = []): unknown[] =>
-	tasks.map((task) => get(task, path) as unknown);
+export const fieldOfEachTask = (
+	path: 'id' | 'name' | 'call.id',
+	tasks: unknown[] = [],
+): unknown[] => tasks.map((task) => get(task, path) as unknown);
 
 const waitingTaskSchema = z
 	.object({
@@ -59,6 +61,6 @@ export function approvalDetails(task: unknown) {
  * output.
  */
 export function waitingMessage(tasks: unknown[] = []): string {
-	const questions = sanitize(tasks.map((task) => approvalDetails(task).question).join(', '));
+	const questions = sanitizedLine(tasks.map((task) => approvalDetails(task).question).join(', '));
 	return `This waits for a person to decide${questions ? `: ${questions}` : ''}.`;
 }

@@ -72,7 +72,7 @@ export const messagesOf = (state: ThreadState | undefined): ThreadMessage[] =>
 	state?.values?.messages ?? [];
 
 /** The text of a message. Joins the texts if the content is a list of parts. */
-export function textOf(content: unknown) {
+export function textOfContent(content: unknown) {
 	if (typeof content === 'string') return content;
 	if (!Array.isArray(content)) return '';
 	const texts = content.map((part: unknown) => (isTextPart(part) ? get(part, 'text') : part));
@@ -84,12 +84,12 @@ export function parseReply(content: unknown) {
 	const parts: unknown[] = Array.isArray(content)
 		? content.filter((part) => isJsonObject(part) && !isTextPart(part))
 		: [];
-	return { output: textOf(content), parts };
+	return { output: textOfContent(content), parts };
 }
 
 /** The last reply of the assistant. Skips messages that contain only tool calls. */
 export function lastReply(messages: ThreadMessage[]) {
-	const isOnlyCall = (one: ThreadMessage) => callsTool(one) && textOf(one.content) === '';
+	const isOnlyCall = (one: ThreadMessage) => callsTool(one) && textOfContent(one.content) === '';
 	const last = messages.findLast((one) => senderOf(one) === 'assistant' && !isOnlyCall(one));
 	return last && parseReply(last.content);
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-import { cachedByAccount } from '../transport/accountCache';
+import { createAccountCache } from '../transport/accountCache';
 import { type ApiClient, call, DOUBTFUL_ANSWER_PAUSE_MS } from '../transport/call';
 import { READ_REQUEST } from './requests';
 import { type Failure, isTokenRejected } from '../transport/failure';
@@ -22,7 +22,7 @@ export interface Owner {
 }
 
 /** The cached owners of tokens. Call `forgetOwner` after the server rejected the token. */
-export const { of: ownerOf, forget: forgetOwner } = cachedByAccount((): Owner => ({}));
+export const { of: ownerOf, forget: forgetOwner } = createAccountCache((): Owner => ({}));
 
 /**
  * Asks the server for the owner of the token, and stores the answer in `owner.id`.

@@ -7,7 +7,7 @@ const MAX_ACCOUNTS = 1_000;
  *
  * @param create returns the entry of an unknown account
  */
-export function cachedByAccount<Entry>(create: () => Entry) {
+export function createAccountCache<Entry>(create: () => Entry) {
 	const entries = new Map<string, Entry>();
 	return {
 		/** Returns the entry of an account. Creates it if it is missing. */

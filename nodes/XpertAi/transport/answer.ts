@@ -8,8 +8,8 @@ import { parseUrl } from './credential';
 import type { Failure } from './failure';
 import { cleanAnswer } from './cleanAnswer';
 import type { Redact } from './redact';
-import { databaseCodeIn, failureReason, reportedMissing } from './failureReason';
-import { type AnswerSchema, reportedStatus } from './answerSchemas';
+import { databaseCodeIn, failureReason, whatIsReportedMissing } from './failureReason';
+import { type AnswerSchema, reportedFailureStatus } from './answerSchemas';
 import { unreadableReason } from './unreadable';
 
 /**
@@ -19,7 +19,7 @@ import { unreadableReason } from './unreadable';
  * @param redact redacts the error texts in JSON (see `cleanAnswer`); default no redaction
  * @returns the JSON value, cleaned by `cleanAnswer`; undefined for blank text. Text that is not JSON stays unchanged.
  */
-export function parseJsonText(body: unknown, redact: Redact = (text) => text): unknown {
+export function parseAndCleanJson(body: unknown, redact: Redact = (text) => text): unknown {
 	if (typeof body !== 'string') return body;
 	const text = body.trim();
 	if (text === '') return undefined;
@@ -62,7 +62,7 @@ export function answerIssue(answer: unknown, { issues }: z.ZodError): string {
  * @param now the current time, in milliseconds since the epoch
  * @returns milliseconds to wait, never below 0; undefined for any other text
  */
-export function parseRetryAfter(header: unknown, now: number): number | undefined {
+export function retryAfterMsOf(header: unknown, now: number): number | undefined {
 	const text = String(header);
 	if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000;
 	const date = DateTime.fromHTTP(text);
@@ -76,7 +76,7 @@ export function readResponse<Answer>(
 	redact: Redact,
 ): Answered<Answer> | FailureWithoutRequest {
 	const requestId = textIn(headers['x-request-id']);
-	const answer = parseJsonText(body, redact);
+	const answer = parseAndCleanJson(body, redact);
 	/** @param failedStatus the HTTP status, or the status that the body of a 2xx answer reports */
 	const failure = (failedStatus: number, otherReason?: string): FailureWithoutRequest => ({
 		kind: 'status',
@@ -84,26 +84,26 @@ export function readResponse<Answer>(
 		requestId,
 		databaseCode: databaseCodeIn(answer),
 		reason: failureReason(answer) ?? otherReason,
-		retryAfterMs: parseRetryAfter(headers['retry-after'], systemClock.now()),
-		missing: failedStatus === 404 ? reportedMissing(answer) : undefined,
+		retryAfterMs: retryAfterMsOf(headers['retry-after'], systemClock.now()),
+		missing: failedStatus === 404 ? whatIsReportedMissing(answer) : undefined,
 	});
 	if (status >= 300 && status < 400)
-		return { kind: 'redirect', status, requestId, reason: redirectTarget(headers.location) };
+		return { kind: 'redirect', status, requestId, reason: redirectTargetText(headers.location) };
 	if (status < 200 || status >= 300) return failure(status, textIn(statusMessage));
-	// `parseJsonText` returns the body unchanged if the body is not JSON.
+	// `parseAndCleanJson` returns the body unchanged if the body is not JSON.
 	const form = answer === body ? 'text' : 'json';
 	const unreadable = unreadableReason(answer, form);
 	const { success, data, error } = schema.safeParse(answer);
 	const serverTime = Date.parse(String(headers.date)) || undefined;
 	if (success && unreadable === undefined) return { ok: true, status, answer: data, serverTime };
-	const reported = reportedStatus(answer, status);
+	const reported = reportedFailureStatus(answer, status);
 	if (reported !== undefined) return failure(reported);
 	const reason = unreadable ?? (error && answerIssue(answer, error));
 	return { kind: 'unreadable', status, requestId, reason };
 }
 
 /** Describes where a redirect leads, without the path and the query, which may contain secrets. */
-function redirectTarget(location: unknown): string | undefined {
+function redirectTargetText(location: unknown): string | undefined {
 	const text = textIn(location);
 	if (text === undefined) return undefined;
 	const url = parseUrl(text);

@@ -9,10 +9,10 @@ import { openObject, sameSchemaForKeys, type Schema } from '../payloads/zodHelpe
  */
 export type AnswerSchema<Answer = unknown> = Schema<Answer>;
 
-/** Accepts any answer, even an empty answer, except one that reports a failure (see `reportedStatus`). */
+/** Accepts any answer, even an empty answer, except one that reports a failure (see `reportedFailureStatus`). */
 export const anySuccessfulAnswer = z
 	.unknown()
-	.refine((answer) => reportedStatus(answer, 200) === undefined);
+	.refine((answer) => reportedFailureStatus(answer, 200) === undefined);
 
 const filledValueSchema = z.unknown().refine((value) => (value ?? '') !== '');
 
@@ -54,7 +54,7 @@ export const listAnswerSchema = (resultsKey?: string): AnswerSchema<unknown[]> =
  *
  * @returns undefined if the answer reports no failure
  */
-export function reportedStatus(answer: unknown, status: number): number | undefined {
+export function reportedFailureStatus(answer: unknown, status: number): number | undefined {
 	const { statusCode, success } = isJsonObject(answer) ? answer : {};
 	if (isInteger(statusCode) && inRange(Number(statusCode), 400, 600)) return Number(statusCode);
 	return success === false ? status : undefined;

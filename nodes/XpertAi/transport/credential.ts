@@ -48,7 +48,7 @@ export const tokenOf = ({ accessToken }: CredentialFields) =>
 export function readRequestTarget(credential: CredentialFields): RequestTarget {
 	if (typeof credential.issue === 'string') return { issue: credential.issue };
 	const { baseUrl, allowInsecureHttp } = credential;
-	const service = checkBaseUrl(String(baseUrl ?? ''), allowInsecureHttp === true);
+	const service = rootOrIssue(String(baseUrl ?? ''), allowInsecureHttp === true);
 	if ('issue' in service) return service;
 	const token = tokenOf(credential);
 	if (token === '') return { issue: ISSUES.noToken };
@@ -119,7 +119,7 @@ const ISSUES = {
  * @param allowInsecureHttp if false, http is allowed only for loopback hosts
  * @returns the root address without a final slash, or the reason why the Base URL is rejected
  */
-export function checkBaseUrl(baseUrl: string, allowInsecureHttp: boolean): RequestTarget {
+export function rootOrIssue(baseUrl: string, allowInsecureHttp: boolean): RequestTarget {
 	const text = baseUrl.trim();
 	const [, start = '', path = ''] = BASE_URL_PATTERN.exec(text) ?? [];
 	// The slash prevents the URL parser from dropping control characters at the end of the Base URL.

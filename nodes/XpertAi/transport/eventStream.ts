@@ -1,7 +1,7 @@
 import { compact } from 'lodash';
 import type { IN8nHttpFullResponse } from 'n8n-workflow';
 
-import { parseJsonText } from './answer';
+import { parseAndCleanJson } from './answer';
 import type { Failure } from './failure';
 import type { Redact } from './redact';
 
@@ -96,7 +96,7 @@ export const isEventStream = ({ statusCode: status, headers }: IN8nHttpFullRespo
 /** Cleans the data of an event (see `cleanAnswer`). Data that is not JSON stays unchanged. */
 function redactData(data: string, redact: Redact): string {
 	if (redact(data) === data && !data.includes('"credentials"')) return data;
-	const parsed = parseJsonText(data, redact);
+	const parsed = parseAndCleanJson(data, redact);
 	return typeof parsed === 'string' ? data : JSON.stringify(parsed);
 }
 

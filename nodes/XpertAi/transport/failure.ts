@@ -1,6 +1,6 @@
 import { inRange } from 'lodash';
 
-import { failsTls, UNCONNECTED_REASONS } from './networkCodes';
+import { isTlsErrorCode, UNCONNECTED_REASONS } from './networkCodes';
 
 /** The kinds of failures. */
 export type FailureKind =
@@ -62,7 +62,7 @@ const TRANSIENT_STATUSES = [408, 425, 429, 502, 503, 504, 520, 521, 522, 523, 52
 export function isTransient(failure: Failure): boolean {
 	const { kind, status = 0, code = '' } = failure;
 	// A retry cannot fix a rejected certificate or a wrong protocol.
-	if (failsTls(code)) return false;
+	if (isTlsErrorCode(code)) return false;
 	// The connection can be better next time.
 	if (kind === 'network' || kind === 'timeout') return true;
 	// A proxy can answer with a page while its server is down.
@@ -103,7 +103,7 @@ export function certainlyNotDone(failure: Failure): boolean {
 export const isNeverSent = ({ kind, code = '' }: Failure) =>
 	kind === 'invalidCredential' ||
 	kind === 'blocked' ||
-	(kind === 'network' && (UNCONNECTED_REASONS.has(code) || failsTls(code)));
+	(kind === 'network' && (UNCONNECTED_REASONS.has(code) || isTlsErrorCode(code)));
 
 /**
  * Matches the server's reason for rejecting requests during an index rebuild of a knowledgebase. The server processes

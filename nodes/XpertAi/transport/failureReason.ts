@@ -25,7 +25,7 @@ const REASON_PATHS = ['message', 'error.issues', 'error.message', 'error', 'deta
 
 /**
  * Returns the reason in an error response. The response can be JSON, plain text or an HTML page.
- * Callers must `sanitize` the reason before showing it.
+ * Callers must clean the reason with `sanitizedLine` before showing it.
  *
  * @param answer the parsed answer
  * @returns `undefined` if there is no reason
@@ -36,7 +36,7 @@ export function failureReason(answer: unknown): string | undefined {
 		// A text that begins with "{" or "[" is JSON that breaks off. Any other text is itself the reason.
 		if (!isHtml(answer))
 			return unreadableReason(answer, 'text') ? 'an answer that breaks off' : answer;
-		const title = titleOf(answer);
+		const title = htmlTitleOf(answer);
 		return title ? `an HTML page with the title "${title}"` : 'an HTML page';
 	}
 	if (!isJsonObject(answer)) return undefined;
@@ -52,7 +52,7 @@ export function failureReason(answer: unknown): string | undefined {
  * - `record`: for any other message of the Xpert AI server.
  * - undefined: for an answer of another server, such as a proxy.
  */
-export function reportedMissing(answer: unknown): Failure['missing'] {
+export function whatIsReportedMissing(answer: unknown): Failure['missing'] {
 	const { statusCode, message } = isJsonObject(answer) ? answer : {};
 	if (statusCode !== 404 || typeof message !== 'string') return undefined;
 	return /^Cannot [A-Z]+ \//.test(message) ? 'route' : 'record';

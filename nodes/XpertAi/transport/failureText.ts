@@ -65,7 +65,7 @@ const MESSAGES: Record<FailureKind, (failure: Failure) => string> = {
 	redirect: ({ reason, status }) =>
 		`The server redirects to ${reason ?? 'another address'}, which the node does not follow with your token (HTTP ${status})`,
 	// The reason can be raw text from a 2xx answer.
-	unsuccessful: ({ reason = '' }) => sanitize(reason) ?? 'It did not end well',
+	unsuccessful: ({ reason = '' }) => sanitizedLine(reason) ?? 'It did not end well',
 	unreadable: ({ reason, status }) =>
 		`The server's answer cannot be read: ${reason} (HTTP ${status})`,
 	status: (failure) => {

@@ -1,11 +1,10 @@
 import { buildPath } from './api';
 import {
 	type ApiClient,
-	type Call,
 	call,
 	type CallResult,
-	type RetryableRequest,
 	OutageBudget,
+	type RetryableRequest,
 	type RetryLimits,
 } from './call';
 import type { Clock } from './clock';

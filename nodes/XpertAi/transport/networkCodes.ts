@@ -70,5 +70,5 @@ const TLS_CODE = /^(EPROTO|ERR_TLS_.+|CERT_.+)$/;
 /** Matches the TLS errors that occur when a server answers in plain HTTP. */
 export const PLAIN_HTTP_ERROR = /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG/;
 
-export const failsTls = (code: string) =>
+export const isTlsErrorCode = (code: string) =>
 	CERTIFICATE_REASONS.has(code) || TLS_CODE.test(code) || PLAIN_HTTP_ERROR.test(code);

@@ -51,14 +51,14 @@ export type RequestOutcome<Answer = unknown> = Answered<Answer> | { ok: false; f
 export type Send = <Answer>(request: ApiRequest<Answer>) => Promise<RequestOutcome<Answer>>;
 
 /** A client that sends requests with one credential. */
-export type Connection = ReturnType<typeof connect>;
+export type Connection = ReturnType<typeof createConnection>;
 
 /** Returns the connection for a dropdown list or a poll, which have no input items. */
 export const connectionWithoutItem = async (context: RequestContext): Promise<Connection> =>
-	connect(await readCredential(context), context);
+	createConnection(await readCredential(context), context);
 
 /** Returns the connection of a credential. Requests never follow redirects, so that no other server gets the token. */
-function connect(credential: CredentialFields, context: RequestContext) {
+function createConnection(credential: CredentialFields, context: RequestContext) {
 	const target = readRequestTarget(credential);
 	const token = tokenOf(credential);
 	const redact = redactor(token);
@@ -69,7 +69,7 @@ function connect(credential: CredentialFields, context: RequestContext) {
 		if (!isFailureDetails(outcome)) return outcome;
 		// Removes the token and markup from the texts of a failure, because n8n shows these texts.
 		const texts = pick(outcome, 'code', 'reason', 'requestId');
-		const safeTexts = mapValues(texts, (text) => text && sanitize(redact(text)));
+		const safeTexts = mapValues(texts, (text) => text && sanitizedLine(redact(text)));
 		const failure = { ...outcome, ...safeTexts, method, path: redact(apiRoot + path) };
 		return { ok: false, failure };
 	};
@@ -188,10 +188,10 @@ export function executionCancelSignal(context: RequestContext): AbortSignal | un
 export async function connectionsOf(context: IExecuteFunctions): Promise<Connection[]> {
 	const items = context.getInputData();
 	if (items.length <= 1 || !(await hasExpressions(context))) {
-		const connection = connect(await readCredential(context, 0), context);
+		const connection = createConnection(await readCredential(context, 0), context);
 		return items.map(() => connection);
 	}
-	const connectOnce = memoize(connect, (credential) => JSON.stringify(credential));
+	const connectOnce = memoize(createConnection, (credential) => JSON.stringify(credential));
 	const connections: Connection[] = [];
 	for (const index of items.keys()) {
 		// n8n reads the credential for each request, but without an item index. The override adds the index.

@@ -3,7 +3,7 @@ export const isHtml = (text: string): boolean => /^(<!doctype html|<html)/i.test
 /**
  * Detects an HTML page or invalid JSON, because a schema may accept such text.
  *
- * @param answer the result of `parseJsonText`
+ * @param answer the result of `parseAndCleanJson`
  * @param form `text`: `answer` is a text that did not parse as JSON
  * @returns what is wrong, or undefined if the answer can be accepted
  */

@@ -25,7 +25,7 @@ type Polled = Partial<
 /** What a poll leaves that has read nothing but this. */
 function after(polled: Polled, memory = UP_TO_NOON, before = memory): PollState {
 	const { wanted = [], handled = [], postponed = [], ...read } = polled;
-	const nothing = { changes: wanted, upTo: before.again };
+	const nothing = { changes: wanted, completeUntil: before.again };
 	return nextPollState(memory, before, { ...nothing, ...read }, { wanted, handled, postponed });
 }
 
@@ -96,45 +96,45 @@ describe('what was stored', () => {
 describe('where the next poll reads on', () => {
 	it('is the first change that is left, at most where this one has come', () => {
 		const wanted = [at(10, 'a'), at(20, 'b'), at(30, 'c')];
-		const next = after({ wanted, upTo: NOON + 31, handled: wanted.slice(0, 1) });
+		const next = after({ wanted, completeUntil: NOON + 31, handled: wanted.slice(0, 1) });
 		expect(next.since).toBe(NOON + 20);
 		expect(unhandledChanges(next, wanted)).toEqual(wanted.slice(1));
-		expect(after({ upTo: NOON + 7 }).since).toBe(NOON + 7);
+		expect(after({ completeUntil: NOON + 7 }).since).toBe(NOON + 7);
 	});
 
 	it('is not before where it was: something late that is left is found by looking again', () => {
 		const late = at(-OVERLAP_MS + 10);
 		const memory = { ...UP_TO_NOON, since: NOON + 100 };
-		const next = after({ wanted: [late], upTo: NOON }, memory);
+		const next = after({ wanted: [late], completeUntil: NOON }, memory);
 		expect([next.since, next.again]).toEqual([NOON + 100, late.at]);
 	});
 
 	it('is not before where an overlapping poll has come', () => {
 		const meanwhile = { ...UP_TO_NOON, since: NOON + 100, again: NOON };
-		const next = after({ upTo: NOON + 50 }, meanwhile, UP_TO_NOON);
+		const next = after({ completeUntil: NOON + 50 }, meanwhile, UP_TO_NOON);
 		expect([next.since, next.again]).toEqual([NOON + 100, NOON]);
 	});
 
 	it('is at most five minutes after the time of the server, whatever a change is stamped with', () => {
-		const polled = { upTo: NOON + 100 * OVERLAP_MS, serverTime: NOON + 5 };
+		const polled = { completeUntil: NOON + 100 * OVERLAP_MS, serverTime: NOON + 5 };
 		expect(after(polled).since).toBe(NOON + 5 + OVERLAP_MS);
-		expect(after({ upTo: polled.upTo }).since).toBe(polled.upTo);
+		expect(after({ completeUntil: polled.completeUntil }).since).toBe(polled.completeUntil);
 	});
 });
 
 it.each([
-	['where this reading has come', { upTo: NOON - 1 }, NOON - 1],
+	['where this reading has come', { completeUntil: NOON - 1 }, NOON - 1],
 	['five minutes before the last poll', {}, NOON],
 	['five minutes before the time of the server', { serverTime: NOON + OVERLAP_MS - 9 }, NOON - 9],
 ])('what is looked at again begins at most %s', (_, polled, again) => {
 	const memory = { ...UP_TO_NOON, since: NOON + OVERLAP_MS };
-	expect(after({ upTo: NOON + 1, ...polled }, memory).again).toBe(again);
+	expect(after({ completeUntil: NOON + 1, ...polled }, memory).again).toBe(again);
 });
 
 it('what is known is what was read of that time, the oldest first', () => {
 	const memory = { ...UP_TO_NOON, since: NOON + OVERLAP_MS, known: [at(-1, 'old'), at(5, 'b')] };
 	const changes = [at(5, 'b'), at(9, 'unwanted'), at(3, 'given')];
-	const next = after({ changes, handled: [at(3, 'given')], upTo: NOON }, memory);
+	const next = after({ changes, handled: [at(3, 'given')], completeUntil: NOON }, memory);
 	expect(next.known).toEqual([
 		{ id: 'given', at: NOON + 3 },
 		expect.objectContaining({ id: 'b', at: NOON + 5 }),
@@ -144,12 +144,12 @@ it('what is known is what was read of that time, the oldest first', () => {
 
 it('a change whose thread could not be read is counted until it is given', () => {
 	const one = at(10);
-	const polled = { wanted: [one], postponed: [one], upTo: NOON + 11 };
+	const polled = { wanted: [one], postponed: [one], completeUntil: NOON + 11 };
 	const first = after(polled);
 	expect([first.since, triesOf(first, one)]).toEqual([one.at, 1]);
 	const second = after(polled, after({}, first));
 	expect(triesOf(second, one)).toBe(2);
 	expect([at(10, 'b'), at(11)].map((other) => triesOf(second, other))).toEqual([0, 0]);
-	const given = after({ wanted: [one], handled: [one], upTo: NOON + 11 }, second);
+	const given = after({ wanted: [one], handled: [one], completeUntil: NOON + 11 }, second);
 	expect([given.known, given.since]).toEqual([[{ id: 'a', at: one.at }], NOON + 11]);
 });

@@ -29,7 +29,7 @@ describe('reading changes', () => {
 		const { from, fetch, queries } = serverOf(IDS);
 		const reading = await readChanges(fetch, from, toTheEnd, 3);
 		expect(idsOf(reading)).toEqual(IDS);
-		expect([reading.upTo, reading.readError]).toEqual([from + 8, undefined]);
+		expect([reading.completeUntil, reading.readError]).toEqual([from + 8, undefined]);
 		expect(queries.map(({ since, limit }) => [since, limit])).toEqual([
 			[from, 4],
 			[from + 4, 4],
@@ -52,7 +52,7 @@ describe('reading changes', () => {
 		const reading = await readChanges(fetch, from, ({ changes }) => changes.length >= 2, 3);
 		expect(idsOf(reading)).toEqual(['a', 'b', 'c', 'd']);
 		// There may be more of the last moment.
-		expect(reading.upTo).toBe(from + 4);
+		expect(reading.completeUntil).toBe(from + 4);
 		expect(queries).toHaveLength(1);
 	});
 
@@ -63,7 +63,7 @@ describe('reading changes', () => {
 		const { from, fetch } = serverOf(IDS, lostPage);
 		const reading = await readChanges(fetch, from, toTheEnd, 3);
 		expect(idsOf(reading)).toEqual(ids);
-		expect(reading).toMatchObject({ upTo: from + upTo, readError: LOST });
+		expect(reading).toMatchObject({ completeUntil: from + upTo, readError: LOST });
 	});
 
 	it('ends at a page of which no moment can be read, and passes over single ones', async () => {
@@ -72,7 +72,7 @@ describe('reading changes', () => {
 			changes: Array<typeof odd>(limit).fill(odd),
 		}));
 		const ended = await readChanges(oddly, 5, toTheEnd, 3);
-		expect(ended).toMatchObject({ changes: [odd], upTo: 5 });
+		expect(ended).toMatchObject({ changes: [odd], completeUntil: 5 });
 		expect(oddly).toHaveBeenCalledTimes(1);
 		const { from, fetch } = serverOf(IDS);
 		const withOdd = async (query: ChangesQuery) => ({

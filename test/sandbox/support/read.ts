@@ -3,7 +3,10 @@ import { isPlainObject, mapValues, pick } from 'lodash';
 import { CONVERSATION_SUMMARY_FIELDS } from '../../../nodes/XpertAi/operations/conversation/shared';
 import { KNOWLEDGEBASE_SUMMARY_FIELDS } from '../../../nodes/XpertAi/operations/knowledgebase/fields';
 import { isJustCreated } from '../../../nodes/XpertAi/threads/lockRecord';
-import { failureReason, reportedMissing } from '../../../nodes/XpertAi/transport/failureReason';
+import {
+	failureReason,
+	whatIsReportedMissing,
+} from '../../../nodes/XpertAi/transport/failureReason';
 import { endpoints } from '../../../sandbox/routes';
 
 /** What is read of a value: all of it, or some of its fields. */
@@ -120,7 +123,7 @@ export function routeOf(request: { method: string; path: string }): string | und
 export function readOf(route: string, status: number, body: unknown): unknown {
 	if (status >= 400) {
 		const { code } = body as { code?: unknown };
-		return { reason: failureReason(body) ?? code, missing: reportedMissing(body) };
+		return { reason: failureReason(body) ?? code, missing: whatIsReportedMissing(body) };
 	}
 	const read = shaped(READ[route] ?? true, body);
 	return route === 'E13'

@@ -18,7 +18,7 @@ export type DocumentNameAndKey = Partial<Record<'name' | 'key', string>>;
 /** A document in a name note. If the document has no key, `idHash` identifies it. */
 type NamedDocument = [key: string | null, name: string | null, idHash?: string];
 
-const nameOfNamesNote = (at: number) =>
+const namesNoteNameAndTitle = (at: number) =>
 	[`names ${at}`, `what * calls its documents, ${at + 1}`] as const;
 
 /** Keeps names and keys of documents. Reports show the names. Lost document IDs are rebuilt from the keys. */
@@ -53,7 +53,7 @@ export class DocumentNames {
 	async takeNotesToWrite(minLength = 0): Promise<NoteToWrite[]> {
 		const { added, summary } = this;
 		if (added === '' || added.length < minLength) return [];
-		const [last = []] = summary.hasRoom ? await this.read([summary.notes - 1]) : [];
+		const [last = []] = summary.hasRoom ? await this.readNotes([summary.notes - 1]) : [];
 		// If the last note is missing or unreadable, a new note is made.
 		const at = last.length > 0 ? summary.notes - 1 : summary.notes;
 		// More names may have been added during the request, so this reads `this.added` again.
@@ -61,7 +61,7 @@ export class DocumentNames {
 		this.added = '';
 		const body = await pipeThrough(Buffer.from(text), new CompressionStream('deflate-raw'));
 		this.summary = { ...this.summary, notes: at + 1, hasRoom: text.length < NOTE_LIMITS.names / 2 };
-		return [{ nameAndTitle: nameOfNamesNote(at), header: {}, body }];
+		return [{ nameAndTitle: namesNoteNameAndTitle(at), header: {}, body }];
 	}
 
 	/**
@@ -108,18 +108,18 @@ export class DocumentNames {
 	 */
 	async deriveIds(isRootLost: boolean): Promise<string[]> {
 		const notes = isRootLost
-			? await this.readUncounted()
-			: await this.read(range(this.summary.notes));
+			? await this.readUntilMissing()
+			: await this.readNotes(range(this.summary.notes));
 		const isComplete = !isRootLost && notes.every((names) => names.length > 0);
 		if (!isComplete) this.summary = { notes: notes.length, hasRoom: false, areAll: false };
 		return notes.flat().flatMap(([key]) => (key === null ? [] : this.idFrom(key)));
 	}
 
 	/** Reads all name notes without knowing their number. Stops at the first block of missing or unreadable notes. */
-	private async readUncounted(): Promise<NamedDocument[][]> {
+	private async readUntilMissing(): Promise<NamedDocument[][]> {
 		const all: NamedDocument[][] = [];
 		for (;;) {
-			const block = await this.read(range(all.length, all.length + NOTE_LIMITS.answer));
+			const block = await this.readNotes(range(all.length, all.length + NOTE_LIMITS.answer));
 			if (block.every((names) => names.length === 0)) return all;
 			all.push(...block);
 		}
@@ -127,7 +127,7 @@ export class DocumentNames {
 
 	/** Reads all names: those in the notes, if they can be fetched, and those that are not written yet. */
 	private async readAll(): Promise<NamedDocument[]> {
-		const notes = await orFailure(async () => await this.read(range(this.summary.notes)));
+		const notes = await orFailure(async () => await this.readNotes(range(this.summary.notes)));
 		const added = JSON.parse(`[${this.added}]`) as NamedDocument[];
 		return 'failure' in notes ? added : [...notes.flat(), ...added];
 	}
@@ -137,8 +137,8 @@ export class DocumentNames {
 	}
 
 	/** Reads name notes by number. A missing or unreadable note gives an empty array. */
-	private async read(at: number[]): Promise<NamedDocument[][]> {
-		const notes = await this.notes.read(at.map(nameOfNamesNote), NOTE_LIMITS.answer);
+	private async readNotes(at: number[]): Promise<NamedDocument[][]> {
+		const notes = await this.notes.read(at.map(namesNoteNameAndTitle), NOTE_LIMITS.answer);
 		const documents = notes.map(async (note) => {
 			if (!isReadable(note)) return [];
 			const text = await pipeThrough(note.body, new DecompressionStream('deflate-raw'));

@@ -14,12 +14,12 @@ export const UNKNOWN_CONTENT = '?';
 
 export type FingerprintEntry = [packedId: string, fingerprint: string];
 
-/** Joins entries to the body of a note (see `unpack`). */
-export const pack = (all: Iterable<FingerprintEntry>) =>
+/** Joins entries to the body of a note (see `unpackEntries`). */
+export const packEntries = (all: Iterable<FingerprintEntry>) =>
 	Buffer.from([...all].flat().join(''), 'latin1');
 
 /** Yields the entries in the body of a note. An entry with unknown content has only one byte after the ID. */
-export function* unpack(body: Buffer): Generator<FingerprintEntry> {
+export function* unpackEntries(body: Buffer): Generator<FingerprintEntry> {
 	for (let at = 0; at < body.length; ) {
 		const packedId = body.toString('latin1', at, (at += ID_BYTES));
 		const isKnown = body.toString('latin1', at, at + 1) !== UNKNOWN_CONTENT;
@@ -60,8 +60,8 @@ export class Fingerprints {
 	}
 
 	/** Whether a document was stored with exactly this content. */
-	hasContent(id: string, comparisonHash: string): boolean {
-		return lowerFirst(this.fingerprintOf(id)) === entryWhenStored(id, comparisonHash)[1];
+	hasSameContent(id: string, comparisonHash: string): boolean {
+		return lowerFirst(this.fingerprintOf(id)) === newStoredEntry(id, comparisonHash)[1];
 	}
 
 	/** Whether the fingerprint of a document begins with this mark (see `HASH_KIND_MARKS`). */
@@ -102,7 +102,7 @@ export class Fingerprints {
 
 	/** Adds the entries of a piece that was read from the server. Does not record them as changed. */
 	addPieceEntries(body: Buffer): void {
-		for (const entry of unpack(body)) this.put(entry);
+		for (const entry of unpackEntries(body)) this.put(entry);
 	}
 
 	/** Adds or replaces an entry, and records it as changed. An empty fingerprint removes the entry. */
@@ -160,7 +160,7 @@ const fingerprintAt = (text: string, at: number) =>
 		: text.slice(at + ID_BYTES, at + ENTRY_LENGTH);
 
 /** Returns the entry of a stored document that is not yet processed. */
-export function entryWhenStored(id: string, comparisonHash: string): FingerprintEntry {
+export function newStoredEntry(id: string, comparisonHash: string): FingerprintEntry {
 	return [packId(id), comparisonHash.slice(0, FINGERPRINT_BYTES)];
 }
 

@@ -5,7 +5,7 @@ import {
 	type FingerprintEntry,
 	packId,
 	UNKNOWN_CONTENT,
-	unpack,
+	unpackEntries,
 } from './fingerprints';
 import {
 	isReadable,
@@ -14,7 +14,6 @@ import {
 	type NoteReadResult,
 	type NotesOnServer,
 	type NoteToWrite,
-	type ReadNote,
 } from './notes';
 
 /**
@@ -29,7 +28,10 @@ const NOTES_PER_PAGE = 2;
  * Names of the two notes of a journal page: one note with document IDs, one note with fingerprints. With two notes, the
  * loss of one note is noticed.
  */
-function pageNames(run: number, at: number): [documents: NoteNameAndTitle, end: NoteNameAndTitle] {
+function pageNoteNames(
+	run: number,
+	at: number,
+): [documents: NoteNameAndTitle, end: NoteNameAndTitle] {
 	const slot = run % SLOT_COUNT;
 	const place = `${slot + 1}.${at + 1}`;
 	return [
@@ -39,7 +41,7 @@ function pageNames(run: number, at: number): [documents: NoteNameAndTitle, end: 
 }
 
 /** Names of the notes of the first journal page. Each slot has its own. */
-export const FIRST_PAGE_NOTE_NAMES = range(SLOT_COUNT).flatMap((slot) => pageNames(slot, 0));
+export const FIRST_PAGE_NOTE_NAMES = range(SLOT_COUNT).flatMap((slot) => pageNoteNames(slot, 0));
 
 /** Bytes to reserve for journal rows in the request of a batch. */
 export const RESERVED_JOURNAL_BYTES = { perBatch: 8 * 1024, perDocument: 60 };
@@ -112,7 +114,7 @@ export class Journal {
 		const [idsNote, end] = this.page(at, packedIds);
 		// If a late request may still change a document of the batch, this page gets no fingerprints.
 		const areCertain = entries.every((entry) => this.isCertain(entry));
-		const filledEnd = areCertain ? { ...end, body: fingerprintsOf(entries) } : end;
+		const filledEnd = areCertain ? { ...end, body: packedFingerprints(entries) } : end;
 		// The note `end` is sent twice, before and after the documents of the batch. The later row replaces the earlier one.
 		const rows = [idsNote, end, filledEnd].map((note) => this.notes.row(note));
 		const [idsRow, endRow, filledEndRow] = rows.map((row) => JSON.stringify(row));
@@ -157,11 +159,11 @@ export class Journal {
 	 *
 	 * @returns the entries of the pages that the server stored after `readUnmerged`
 	 */
-	async readLate(): Promise<Iterable<FingerprintEntry>> {
+	async readLatePages(): Promise<Iterable<FingerprintEntry>> {
 		const { crashedRun, notes } = this;
-		const merged = new Set(this.unmerged.map(pageVersion));
+		const merged = new Set(this.unmerged.map(pageVersionKey));
 		const now = crashedRun > 0 ? await readPages(notes, crashedRun, crashedRun - 1) : [];
-		return entriesIn(now.filter((page) => !merged.has(pageVersion(page))));
+		return entriesIn(now.filter((makePageNotes) => !merged.has(pageVersionKey(makePageNotes))));
 	}
 
 	private async writeFailedPages(): Promise<void> {
@@ -174,7 +176,7 @@ export class Journal {
 	/** Makes the two notes of a page, without fingerprints. Page 0 has no documents. */
 	page(at: number, packedIds: string[] = []): [documents: NoteToWrite, end: NoteToWrite] {
 		const header = { run: this.run, open: [...this.inFlight, ...this.failedPages.keys()] };
-		const [documents, end] = pageNames(this.run, at);
+		const [documents, end] = pageNoteNames(this.run, at);
 		const entries = packedIds.map((packedId): FingerprintEntry => [packedId, UNKNOWN_CONTENT]);
 		return [
 			{ nameAndTitle: documents, header, entries },
@@ -183,7 +185,7 @@ export class Journal {
 	}
 }
 
-const fingerprintsOf = (entries: FingerprintEntry[]) =>
+const packedFingerprints = (entries: FingerprintEntry[]) =>
 	Buffer.from(entries.map(([, fingerprint]) => fingerprint).join(''), 'latin1');
 
 const runOf = (page: NoteReadResult[]) => page.find(isReadable)?.run ?? 0;
@@ -210,7 +212,7 @@ async function readPages(
 	let block: NoteReadResult[][] = [];
 	do {
 		const numbers = range(pages.length, pages.length + NOTE_LIMITS.pages);
-		const read = await notes.read(numbers.flatMap((at) => pageNames(run, at)));
+		const read = await notes.read(numbers.flatMap((at) => pageNoteNames(run, at)));
 		// The server stores both notes of a page first, and then the documents of the batch. So if one note is still
 		// from a merged run, the server stored no document of the batch, and the page is ignored.
 		block = chunk(read, NOTES_PER_PAGE).map((page) => (page.some(isMerged) ? [] : page));
@@ -244,7 +246,7 @@ function isDamagedPage(
 /** Yields one entry for each document of these pages. A missing fingerprint becomes `UNKNOWN_CONTENT`. */
 function* entriesIn(pages: NoteReadResult[][]): Generator<FingerprintEntry> {
 	for (const [documents, end] of pages) {
-		const ids = isReadable(documents) ? [...unpack(documents.body)] : [];
+		const ids = isReadable(documents) ? [...unpackEntries(documents.body)] : [];
 		const fingerprints = isReadable(end) ? end.body.toString('latin1') : '';
 		for (const [at, [packedId]] of ids.entries()) {
 			const start = at * FINGERPRINT_BYTES;

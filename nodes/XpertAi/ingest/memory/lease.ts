@@ -12,7 +12,6 @@ import {
 	type NotesOnServer,
 	type NoteToWrite,
 	orFailure,
-	type ReadNote,
 } from './notes';
 
 const TURN_NOTE: NoteNameAndTitle = ['turn', 'when * began'];
@@ -109,7 +108,7 @@ export class Lease {
 			if (this.isHeldByOther(current.lease)) break;
 			// If the server does not return the note, it cannot keep a lease.
 			if (!isReadable(current.turn)) return undefined;
-			await this.write();
+			await this.writeLease();
 			current = await this.readNotes(others);
 			if (this.isHeldByOther(current.lease)) break;
 			// Of runs that compete, the last one to write `turn` gets the lease.
@@ -150,7 +149,7 @@ export class Lease {
 	 */
 	async recordSending(firstPage: NoteToWrite[]): Promise<void> {
 		if (this.counters.sent === this.number) return;
-		await this.write({ sent: this.number }, firstPage);
+		await this.writeLease({ sent: this.number }, firstPage);
 		this.counters.sent = this.number;
 	}
 
@@ -168,7 +167,7 @@ export class Lease {
 	async release(): Promise<void> {
 		if (!this.isHeld || this.signal?.aborted) return;
 		const isStillHeld = await this.stopHolding();
-		if (isStillHeld) await orFailure(async () => await this.write({ ended: true }));
+		if (isStillHeld) await orFailure(async () => await this.writeLease({ ended: true }));
 	}
 
 	/**
@@ -192,7 +191,7 @@ export class Lease {
 	/** Writes notes, and releases the lease with the same request. Returns the failure, if any. */
 	private async writeEnd(notes: NoteToWrite[]): Promise<Failure | undefined> {
 		const changes = { ended: true, root: this.number };
-		return (await orFailure(async () => await this.write(changes, notes)))?.failure;
+		return (await orFailure(async () => await this.writeLease(changes, notes)))?.failure;
 	}
 
 	/** Stops holding and renewing the lease, but does not release it. Returns whether this run held it until now. */
@@ -225,7 +224,7 @@ export class Lease {
 			const isTakenOver = !this.isOwn(turn) && !this.isOwn(lease);
 			if (isTakenOver) return void this.yieldTo(lease, TAKEN_OVER_TEXT);
 		}
-		await this.write();
+		await this.writeLease();
 	}
 
 	/** Polls until another run writes `lease`, or until `ms` have passed. */
@@ -245,7 +244,7 @@ export class Lease {
 	}
 
 	/** Writes the notes in `others` and, after them, the note `lease` with `changes`. */
-	private async write(changes = {}, others: NoteToWrite[] = []): Promise<void> {
+	private async writeLease(changes = {}, others: NoteToWrite[] = []): Promise<void> {
 		const { number, thisRun, leaseOwnerId } = this;
 		const lease = { ...thisRun, ended: false, ...this.counters, ...changes };
 		const header = { writeId: `${leaseOwnerId}:${++this.writeCount}`, run: number, lease };
@@ -287,7 +286,7 @@ const TAKEN_OVER_TEXT = 'has taken over, as this one had not renewed its lease f
 /** Returns the run that wrote a lease. Missing values become `unknown`. */
 function holderIn(note: NoteReadResult): Holder {
 	const { by = '', since = '' } = (isReadable(note) && note.lease) || {};
-	return { by: sanitize(by) ?? 'unknown', since: sanitize(since) ?? 'unknown' };
+	return { by: sanitizedLine(by) ?? 'unknown', since: sanitizedLine(since) ?? 'unknown' };
 }
 
 /** Returns a value that changes with each write of a readable note `lease`. */

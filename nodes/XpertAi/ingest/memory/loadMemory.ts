@@ -7,7 +7,7 @@ import type { DocumentNames } from './documentNames';
 import { isReadable, type NoteReadResult, type NotesOnServer } from './notes';
 import { POSSIBLE_FIRST_PIECE_NAMES, ROOT_NOTE_NAME, type StoredPieces } from './pieces';
 
-/** Names of the notes that `loadMemory` always needs: the root note, and the first journal page of each slot. */
+/** Names of the notes that `fillMemoryParts` always needs: the root note, and the first journal page of each slot. */
 export const FIRST_NOTE_NAMES = [ROOT_NOTE_NAME, ...FIRST_PAGE_NOTE_NAMES];
 
 /** The parts of a memory. */

@@ -8,7 +8,7 @@ import { MEMORY_NOTE_PREFIX } from '../../transport/cleanAnswer';
 import { documentListSchema } from '../documentList';
 import type { KnowledgebaseRoutes } from '../../transport/knowledgebaseRoutes';
 import { fetchStatuses } from '../statuses';
-import { type FingerprintEntry, pack } from './fingerprints';
+import { type FingerprintEntry, packEntries } from './fingerprints';
 
 /** The routes that read and write notes. The text of a note is the `processMsg` of a document. */
 export type MemoryRoutes = Pick<KnowledgebaseRoutes, 'send' | 'statusPathOf' | 'storePath'>;
@@ -184,15 +184,15 @@ export class NotesOnServer {
 			const row = this.row(note);
 			const isFull = sumBy([...rows, row], 'processMsg.length') > NOTE_LIMITS.request;
 			if (isFull && rows.length > 0) {
-				await this.store(rows);
+				await this.sendRows(rows);
 				rows = [];
 			}
 			rows.push(row);
 		}
-		await this.store(rows);
+		await this.sendRows(rows);
 	}
 
-	private async store(rows: NoteRow[]): Promise<void> {
+	private async sendRows(rows: NoteRow[]): Promise<void> {
 		const { send, storePath: path } = this.routes;
 		const schema = documentListSchema(rows.map(({ id }) => id));
 		const outcome = await send({ method: 'POST', path, body: JSON.stringify(rows), schema });
@@ -200,7 +200,7 @@ export class NotesOnServer {
 	}
 
 	/** Makes the document that holds a note. */
-	row({ nameAndTitle, header, entries = [], body = pack(entries) }: NoteToWrite) {
+	row({ nameAndTitle, header, entries = [], body = packEntries(entries) }: NoteToWrite) {
 		const { source, title } = this.place;
 		const headerJson = Buffer.from(JSON.stringify({ ...header, source }));
 		const text = [headerJson, body].map((part) => part.toString('base64')).join(':');

@@ -11,12 +11,11 @@ import {
 	type NotesOnServer,
 	type NoteToWrite,
 	orFailure,
-	type ReadNote,
 } from './notes';
 
 export const ROOT_NOTE_NAME = ['memory', 'what * has stored'] as const;
 
-const pieceName = (at: number, of: number) =>
+const pieceNoteName = (at: number, of: number) =>
 	[`piece ${at + 1} of ${of}`, `what * has stored, ${at + 1} of ${of}`] as const;
 
 /** Returns the names of all pieces. */
@@ -27,7 +26,7 @@ export const pieceNoteNames = (root: NoteReadResult) =>
  * Names that the first piece can have. The name contains the number of pieces, which is a power of two. The list ends
  * at 1024 pieces, which hold two million documents.
  */
-export const POSSIBLE_FIRST_PIECE_NAMES = range(11).map((power) => pieceName(0, 2 ** power));
+export const POSSIBLE_FIRST_PIECE_NAMES = range(11).map((power) => pieceNoteName(0, 2 ** power));
 
 /**
  * `runStartedAt`: the start time of this run (ISO 8601).
@@ -83,7 +82,7 @@ export class StoredPieces {
 		if (!acknowledgesLoss) this.failures.lost = lost;
 		names.summary = root.names ?? names.summary;
 		notes.requiredId ??= notes.idOf(ROOT_NOTE_NAME);
-		const all = pieceNames(root);
+		const all = pieceNoteNames(root);
 		const areRead = readPieces.length === all.length;
 		const pieces = areRead ? readPieces : await notes.read(all, NOTE_LIMITS.answer);
 		for (const [index, piece] of pieces.entries())
@@ -149,7 +148,7 @@ export class StoredPieces {
 		this.isStale = true;
 		const newRoot = this.rootHeader(run, pieceCount);
 		const pieceNotes = [...stalePieces].map((piece) => ({
-			nameAndTitle: pieceName(piece, pieceCount),
+			nameAndTitle: pieceNoteName(piece, pieceCount),
 			header: {},
 			entries: known.entries(piece, pieceCount),
 		}));

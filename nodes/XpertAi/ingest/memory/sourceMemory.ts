@@ -1,9 +1,9 @@
 import { type Clock, systemClock } from '../../transport/clock';
 import { type Failure, isForbidden } from '../../transport/failure';
 import {
-	entryWhenStored,
 	type FingerprintEntry,
 	type Fingerprints,
+	newStoredEntry,
 	packId,
 	UNKNOWN_CONTENT,
 } from './fingerprints';
@@ -198,7 +198,7 @@ export class SourceMemory {
 	 * @returns whether the memory had no entry of the document before
 	 */
 	recordStored(id: string, comparisonHash: string, name: DocumentNameAndKey = {}): boolean {
-		const entry = entryWhenStored(id, comparisonHash);
+		const entry = newStoredEntry(id, comparisonHash);
 		const isNew = this.newIds.delete(entry[0]);
 		this.names.addIfUnnamed(id, name);
 		if (this.journal.isCertain(entry)) this.known.set(entry);
@@ -235,13 +235,14 @@ export class SourceMemory {
 		const failed = await this.runExclusively(async () => {
 			await lease.renewIfOverdue();
 			// Late requests of a crashed run may have changed these documents, so their content is unknown.
-			for (const [packedId] of await journal.readLate()) known.set([packedId, UNKNOWN_CONTENT]);
+			for (const [packedId] of await journal.readLatePages())
+				known.set([packedId, UNKNOWN_CONTENT]);
 			await pieces.write(lease.number, async (notes) => await lease.writeAndRelease(notes));
 		});
 		this.failures.writeFailure = failed?.failure;
 	}
 
-	/** What `loadMemory` reads and fills. */
+	/** What `fillMemoryParts` reads and fills. */
 	private get parts(): MemoryParts {
 		const { journal, lease, names, notes, pieces } = this;
 		return { journal, lease, names, notes, pieces };
@@ -250,7 +251,7 @@ export class SourceMemory {
 	private async readWithoutLease(): Promise<void> {
 		const { lease } = this;
 		const [, ...notes] = await lease.peek(FIRST_NOTE_NAMES);
-		this.isNew = await loadMemory(notes, this.parts);
+		this.isNew = await fillMemoryParts(notes, this.parts);
 		this.holder = lease.holderBefore;
 	}
 
@@ -266,14 +267,14 @@ export class SourceMemory {
 		this.isKept = mode === 'to send' || lease.existedBefore || (turn ?? root) !== undefined;
 		if (!this.isKept) return;
 		// If there are few pieces, read them in the same request as the root note.
-		const pieces = pieceNames(root);
+		const pieces = pieceNoteNames(root);
 		const taken = await lease.take([
 			...FIRST_NOTE_NAMES,
 			...(pieces.length > NOTE_LIMITS.answer ? [] : pieces),
 		]);
 		// If `taken` is undefined, the server accepts notes but does not return them.
 		if (taken === undefined) this.failures.isMemoryUnsupported = true;
-		else if (Array.isArray(taken)) this.isNew = await loadMemory(taken, this.parts);
+		else if (Array.isArray(taken)) this.isNew = await fillMemoryParts(taken, this.parts);
 		else this.holder = taken;
 		// `root.run` and `crashedRun` are 0 if the memory was not read.
 		const { crashedRun } = journal;
@@ -322,7 +323,7 @@ export class SourceMemory {
 	private recordBeforeSending(hashes: Map<string, string>): FingerprintEntry[] {
 		const { known, names, newIds } = this;
 		return [...hashes].map(([id, comparisonHash]) => {
-			const entry = entryWhenStored(id, comparisonHash);
+			const entry = newStoredEntry(id, comparisonHash);
 			const [packedId] = entry;
 			if (!known.knows(id)) {
 				newIds.add(packedId);

@@ -27,7 +27,7 @@ function assistantSummary(assistant: IDataObject): IDataObject {
 		description,
 		workspaceId: get(assistant, 'metadata.workspaceId', null),
 		knowledgebaseIds: Object.keys(get(assistant, 'config.options.knowledge', {}) ?? {}),
-		filterValues: knowledgebaseFilterValues(get(assistant, 'config.agentConfig.retrievals')),
+		filterValues: requestedFilterValues(get(assistant, 'config.agentConfig.retrievals')),
 		stateVariables: get(assistant, 'config.agentConfig.stateVariables', []),
 		waitsBefore: get(assistant, 'config.agentConfig.interruptBefore', []),
 		updatedAt,
@@ -45,7 +45,7 @@ const runValueConditionSchema = z.object({
  * Lists the values that knowledgebase filters take from a run of the assistant. The list lacks the filters of workflow
  * steps, because servers do not return them.
  */
-function knowledgebaseFilterValues(retrievals: unknown): IDataObject[] {
+function requestedFilterValues(retrievals: unknown): IDataObject[] {
 	return Object.entries(retrievals ?? {}).flatMap(([knowledgebaseId, retrieval]) =>
 		conditionsIn(get(retrieval, 'filtering.fixed')).flatMap((found) => {
 			const { data } = runValueConditionSchema.safeParse(found);

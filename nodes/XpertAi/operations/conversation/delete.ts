@@ -1,7 +1,7 @@
 import { filter } from 'lodash';
 import { z } from 'zod';
 
-import { addedSwitch } from '../../execution/fieldBuilders';
+import { switchOnWhenAdded } from '../../execution/fieldBuilders';
 import type { Item } from '../../execution/item';
 import { declare, type PrecheckResult } from '../../execution/operation';
 import { conversationRecordSchema } from '../../payloads/requestSchemas';
@@ -19,7 +19,7 @@ export const deleteConversation = declare({
 	route: 'DELETE /conversations/{conversationId}',
 	idFields: [conversationLocator],
 	options: [
-		addedSwitch(
+		switchOnWhenAdded(
 			'deleteWhileRunning',
 			'Delete While Running',
 			'Whether to delete it also while a run is under way, which then ends',
@@ -65,7 +65,7 @@ async function deleteMessages(item: Item): Promise<void> {
 		...request,
 		method: 'POST',
 		path: buildPath(MESSAGE_SEARCH_PATH, { conversationId }),
-		body: item.jsonText({ order: { createdAt: 'DESC' } }, {}),
+		body: item.toJsonText({ order: { createdAt: 'DESC' } }, {}),
 		schema: messageIdsSchema,
 	});
 	let left = items.length;

@@ -5,7 +5,7 @@ import { declare } from '../../execution/operation';
 import { MESSAGE_ROLES, MESSAGE_STATUSES, messageSearchBody } from '../../payloads/requestSchemas';
 import { conversationLocator } from '../../pickers/locators';
 import { withoutLinks } from '../../threads/sources';
-import { textOf } from '../../threads/thread';
+import { textOfContent } from '../../threads/thread';
 import { conversationPrecheck } from './shared';
 
 export const getMessages = declare({
@@ -48,7 +48,7 @@ function messageSummary(message: IDataObject): IDataObject {
 		id,
 		from: isAnswer ? 'assistant' : 'user',
 		// A question stays as the user wrote it.
-		text: isAnswer ? withoutLinks(textOf(content)) : textOf(content),
+		text: isAnswer ? withoutLinks(textOfContent(content)) : textOfContent(content),
 		status,
 		error,
 		runId: executionId,

@@ -61,7 +61,7 @@ async function findAnswerToRate(
 		...SEARCH_REQUEST,
 		path: buildPath(MESSAGE_SEARCH_PATH, path),
 		schema: listAnswerSchema('items'),
-		body: item.jsonText({ where: { role: 'ai', executionId }, order, limit: 1 }),
+		body: item.toJsonText({ where: { role: 'ai', executionId }, order, limit: 1 }),
 		timeoutMs,
 	});
 	const { data } = answerFirstSchema.safeParse(messages);

@@ -13,7 +13,7 @@ import { declare } from '../../execution/operation';
 import { conversationSearch } from '../../payloads/requestSchemas';
 import { CONVERSATION_SUMMARY_FIELDS } from './shared';
 
-const filters = [
+const filterFields = [
 	idField('xpertId', 'Assistant ID', 'ID of the assistant the conversation is with'),
 	textField('search', 'Search Text', 'Text to look for in the titles', {
 		placeholder: 'e.g. invoice',
@@ -45,7 +45,7 @@ export const search = declare({
 	description: 'Get your own conversations, filtered and sorted',
 	route: 'POST /conversations/search',
 	body: {
-		fields: [panelGroupField('filters', filters)],
+		fields: [panelGroupField('filters', filterFields)],
 		schema: conversationSearch,
 		compose: withWhereAndOrder,
 		fieldByPath: { 'where.xpertId': 'xpertId', 'where.threadId': 'threadId' },

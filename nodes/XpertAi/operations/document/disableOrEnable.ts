@@ -1,13 +1,23 @@
-import { choiceField, optionsField, textField, timeoutOption } from '../../execution/fieldBuilders';
+import {
+	choiceField,
+	optionsField,
+	textField,
+	timeoutOptionWithDefault,
+} from '../../execution/fieldBuilders';
 import type { CodedOperation } from '../../execution/operation';
 import { knowledgebaseLocator } from '../../pickers/locators';
 import { documentIdsField } from './processingOperations';
 import { sourceNameField } from './submit/fields';
 
-const documentsBy = choiceField('documentsBy', 'Documents By', 'How the documents are identified', {
-	key: { name: 'Key', description: 'Their Document Key in the node that submits them' },
-	id: { name: 'ID', description: 'Their IDs in the knowledgebase' },
-});
+const documentsByField = choiceField(
+	'documentsBy',
+	'Documents By',
+	'How the documents are identified',
+	{
+		key: { name: 'Key', description: 'Their Document Key in the node that submits them' },
+		id: { name: 'ID', description: 'Their IDs in the knowledgebase' },
+	},
+);
 
 const documentKeyField = textField('documentKey', 'Document Key', 'One for each item', {
 	required: true,
@@ -18,17 +28,17 @@ const sourceNameDescription =
 	'As in the node that submits these documents. Leave it empty where it is empty there.';
 
 /** The fields and the code that Disable and Enable share. */
-const sharedOperationParts = (
+const sharedPartsFor = (
 	state: 'disabled' | 'enabled',
 ): Omit<CodedOperation, 'value' | 'name' | 'action' | 'description'> => ({
 	endpoint: 'E3',
 	fields: [
 		knowledgebaseLocator,
-		documentsBy,
+		documentsByField,
 		{ ...documentKeyField, displayOptions: { show: { documentsBy: ['key'] } } },
 		{ ...documentIdsField, displayOptions: { show: { documentsBy: ['id'] } } },
 		{ ...sourceNameField, description: sourceNameDescription },
-		optionsField([timeoutOption()]),
+		optionsField([timeoutOptionWithDefault()]),
 	],
 	// Imported on demand: a process that only displays the node does not need this code.
 	execute: async (execution) =>
@@ -42,7 +52,7 @@ export const disable: CodedOperation = {
 	description: 'Exclude documents from all answers, without deleting them',
 	builderHint:
 		'For triggers that report deleted pages. Give Source Name if the node that submits has one.',
-	...sharedOperationParts('disabled'),
+	...sharedPartsFor('disabled'),
 };
 
 export const enable: CodedOperation = {
@@ -50,5 +60,5 @@ export const enable: CodedOperation = {
 	name: 'Enable',
 	action: 'Enable documents',
 	description: 'Include disabled documents in answers again',
-	...sharedOperationParts('enabled'),
+	...sharedPartsFor('enabled'),
 };

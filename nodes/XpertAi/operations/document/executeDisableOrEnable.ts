@@ -19,7 +19,7 @@ import { memoryHints } from './submit/endHints';
 import { keyNamespace, memoryPlaceOf, sourceNameAndShard } from './sourceIdentity';
 import { systemClock } from '../../transport/clock';
 import { knowledgebaseRoutes } from '../../transport/knowledgebaseRoutes';
-import { asHint, counted } from './textHelpers';
+import { countWithNoun, truncateHint } from './textHelpers';
 
 const keyOrIdSchema = z.enum(['key', 'id']);
 
@@ -150,9 +150,9 @@ async function disableOrEnableGroup(
 function disableOrEnableHints(outcomes: IDataObject[], memory?: SourceMemory): string[] {
 	const unknown = filter(outcomes, { known: false }).length;
 	const enabled = filter(outcomes, { outcome: 'enabled' }).length;
-	const unknownHint = `${counted(unknown, 'document was', 'documents were')} not known of this source (one of a Shard never is). Check Knowledgebase, Source Name and the keys.`;
+	const unknownHint = `${countWithNoun(unknown, 'document was', 'documents were')} not known of this source (one of a Shard never is). Check Knowledgebase, Source Name and the keys.`;
 	return compact([
-		unknown > 0 && asHint(unknownHint),
+		unknown > 0 && truncateHint(unknownHint),
 		enabled > 0 && enabledHint(enabled, memory?.lastRunOnlyStored),
 		...memoryHints(memory?.failures ?? {}),
 	]);

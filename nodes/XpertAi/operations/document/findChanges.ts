@@ -1,9 +1,9 @@
 import {
-	addedSwitch,
 	choiceField,
 	displayedIf,
 	IF_TOOL,
 	optionsField,
+	switchOnWhenAdded,
 	textField,
 } from '../../execution/fieldBuilders';
 import type { CodedOperation } from '../../execution/operation';
@@ -65,7 +65,11 @@ export const findChanges: CodedOperation = {
 		),
 		optionsField([
 			dryRunField,
-			addedSwitch('resendAll', 'Pass All', 'Whether to pass on all items, even unchanged ones'),
+			switchOnWhenAdded(
+				'resendAll',
+				'Pass All',
+				'Whether to pass on all items, even unchanged ones',
+			),
 			shardField,
 			...displayedIf({ show: { '/whatIsGone': ['disable'] } }, [
 				maxGonePercentField,

@@ -1,7 +1,7 @@
 import { compact, trimEnd, truncate } from 'lodash';
 
 /** A number with the singular or plural of a word, such as `2 documents`. */
-export function counted(count: number, one: string, many = `${one}s`): string {
+export function countWithNoun(count: number, one: string, many = `${one}s`): string {
 	return `${count} ${count === 1 ? one : many}`;
 }
 
@@ -15,13 +15,13 @@ export function joinSentences(...texts: Array<string | false | null | undefined>
 export const MAX_HINT_LENGTH = 120;
 
 /** Truncates a text to the length of a hint. */
-export const asHint = (text: string) => truncate(text, { length: MAX_HINT_LENGTH });
+export const truncateHint = (text: string) => truncate(text, { length: MAX_HINT_LENGTH });
 
 /** Maximum number of names of documents or sources in one message. */
 const MAX_NAMED = 10;
 
 /** Lists at most MAX_NAMED names, and says how many more there are. */
-export function shortNameListText(names: string[]): string {
+export function nameListText(names: string[]): string {
 	const more = names.length - MAX_NAMED;
 	const first = names.slice(0, MAX_NAMED).join(', ');
 	return more > 0 ? `${first} and ${more} more` : first;

@@ -9,7 +9,7 @@ import {
 } from '../../execution/fieldBuilders';
 import { targetField, UPLOAD_TIMEOUT_SECONDS } from '../shared/uploadSettings';
 
-const parts = [
+const optionalFields = [
 	idField('xpertId', 'Assistant ID', 'ID of the assistant the file is for'),
 	idField('conversationId', 'Conversation ID', 'ID of the conversation the file belongs to'),
 	choiceField('parseMode', 'Parse Mode', 'How thoroughly the server reads the file', PARSE_MODES),
@@ -31,7 +31,7 @@ export const create = declare({
 	route: 'POST /contexts/file',
 	body: {
 		isForm: true,
-		fields: [panelGroupField('additionalFields', parts)],
+		fields: [panelGroupField('additionalFields', optionalFields)],
 		schema: contextUploadTextParts,
 		reserved: ['file'],
 	},

@@ -9,9 +9,9 @@ import {
 } from '../../execution/fieldBuilders';
 import {
 	NAMESPACE_IDENTITY_OPTIONS,
-	namespaceAdvice,
 	namespaceElements,
 	namespaceField,
+	namespaceStatusAdvice,
 } from './searchItems';
 
 export const createNamespace = declare({
@@ -36,7 +36,7 @@ export const createNamespace = declare({
 		compose: ({ prefix, ...rest }) => filledOnly({ prefix: namespaceElements(prefix), ...rest }),
 	},
 	selectingFieldOptions: { prefix: NAMESPACE_IDENTITY_OPTIONS },
-	statusAdvice: namespaceAdvice('Prefix'),
+	statusAdvice: namespaceStatusAdvice('Prefix'),
 	answerSchema: listAnswerSchema('namespaces'),
 	toOutput: (answer) => {
 		const namespaces = answer as string[][];

@@ -35,7 +35,7 @@ export const NAMESPACE_IDENTITY_OPTIONS: IdentityOptions = { needsEveryPart: tru
  * @param displayName the display name of the namespace field
  * @param further text to append to the advice for status 500
  */
-export const namespaceAdvice = (displayName: string, further = ''): StatusAdvice => ({
+export const namespaceStatusAdvice = (displayName: string, further = ''): StatusAdvice => ({
 	400: `The server knows no assistant with the ID that begins "${displayName}". Take it from Assistant: Get Many.`,
 	500: `Begin "${displayName}" with the ID of an assistant that has an embedding model.${further}`,
 });
@@ -64,5 +64,5 @@ export const searchItems = declare({
 	},
 	selectingFieldOptions: { namespace_prefix: NAMESPACE_IDENTITY_OPTIONS, 'filters.query': {} },
 	paging: { resultsKey: 'items' },
-	statusAdvice: namespaceAdvice('Namespace Prefix', ' Xpert AI servers take no "filter".'),
+	statusAdvice: namespaceStatusAdvice('Namespace Prefix', ' Xpert AI servers take no "filter".'),
 });

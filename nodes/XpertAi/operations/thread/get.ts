@@ -7,7 +7,7 @@ import {
 	messagesOf,
 	senderOf,
 	stateSchemaOf,
-	textOf,
+	textOfContent,
 	threadStateSchema,
 } from '../../threads/thread';
 
@@ -38,7 +38,7 @@ function threadSummary(answer: IDataObject): IDataObject {
 		threadId: state.thread_id ?? null,
 		conversationId: state.metadata?.id ?? null,
 		status: state.status ?? null,
-		lastMessage: last ? textOf(last.content) : null,
+		lastMessage: last ? textOfContent(last.content) : null,
 		lastMessageFrom: (last && senderOf(last)) ?? null,
 		messages: messages.length,
 	};

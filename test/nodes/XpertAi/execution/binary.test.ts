@@ -1,7 +1,7 @@
 import {
 	chosenBinaryFields,
 	chosenBinaryField,
-	openWithHead,
+	withBinaryHead,
 	readUploadFile,
 } from 'nodes/XpertAi/execution/binary';
 import { documentExtension } from 'nodes/XpertAi/execution/mimeTypes';
@@ -81,7 +81,7 @@ it('no more is read of a file than its first bytes, where no more is wanted', as
 		throw new Error('reads on');
 	}
 	const stored = field('', { id: 'f' });
-	const head = await openWithHead(
+	const head = await withBinaryHead(
 		itemWith(pieces()),
 		stored,
 		async (first) => await Promise.resolve(first),

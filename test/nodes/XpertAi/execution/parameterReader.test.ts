@@ -34,7 +34,7 @@ const messageOf = (schema: z.ZodTypeAny, value: unknown, naming: FieldNaming): s
 
 /** The message for a value that is to be sent as JSON. */
 const refusal = (value: unknown, naming: FieldNaming = {}): string =>
-	thrownBy(() => item.jsonText(value, naming)).message;
+	thrownBy(() => item.toJsonText(value, naming)).message;
 
 const UUID = 'a UUID such as 123e4567-e89b-42d3-a456-426614174000';
 
@@ -234,7 +234,7 @@ describe('what JSON cannot hold', () => {
 		fc.assert(
 			fc.property(fc.jsonValue(), looksLike, (json, like) => {
 				const value = { json, like };
-				expect(item.jsonText(value)).toBe(JSON.stringify(value));
+				expect(item.toJsonText(value)).toBe(JSON.stringify(value));
 				expect(item.check(z.unknown(), value)).toBe(value);
 			}),
 		);

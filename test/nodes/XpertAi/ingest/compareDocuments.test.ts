@@ -4,7 +4,7 @@ import type { ReadyDocument } from 'nodes/XpertAi/ingest/readyDocuments';
 import {
 	Fingerprints,
 	HASH_KIND_MARKS,
-	entryWhenStored,
+	newStoredEntry,
 } from 'nodes/XpertAi/ingest/memory/fingerprints';
 import {
 	compareDocuments,
@@ -30,7 +30,7 @@ const idOf = (name: string) => derivedId('kb', name);
 /** A memory of documents that were stored, of which some are settled as well. */
 function knowing(stored: string[], settled: string[] = []): Fingerprints {
 	const memory = new Fingerprints();
-	for (const name of stored) memory.set(entryWhenStored(idOf(name), document(name).comparisonHash));
+	for (const name of stored) memory.set(newStoredEntry(idOf(name), document(name).comparisonHash));
 	for (const name of settled) memory.markProcessed(idOf(name));
 	return memory;
 }
@@ -104,7 +104,7 @@ describe('without processing', () => {
 		expect(unchanged).toEqual([['a', undefined]]);
 		expect(asked).toEqual([[idOf('a'), idOf('d')]]);
 		expect(
-			names.map((name) => memory.hasContent(idOf(name), document(name).comparisonHash)),
+			names.map((name) => memory.hasSameContent(idOf(name), document(name).comparisonHash)),
 		).toEqual([true, false, false, false]);
 	});
 });
@@ -167,7 +167,7 @@ describe('with processing', () => {
 		const { sent, unchanged } = await sift(twins, memory, { has: { a: 'finish' } });
 		expect(unchanged).toEqual([['a', 'finish']]);
 		expect(sent).toEqual(['a']);
-		expect(memory.hasContent(idOf('a'), document('a').comparisonHash)).toBe(false);
+		expect(memory.hasSameContent(idOf('a'), document('a').comparisonHash)).toBe(false);
 	});
 
 	it('each of two equal documents is reported', async () => {

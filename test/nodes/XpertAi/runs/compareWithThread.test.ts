@@ -31,7 +31,7 @@ it.each([
 describe('whether another run was beside a run', () => {
 	const own = { role: 'ai', executionId: 'r', createdAt: '02', updatedAt: '04' };
 	const other = { role: 'ai', executionId: 'other', createdAt: '03' };
-	const known = { isActive: false, endedIds: ['before'] };
+	const known = { hasActiveRun: false, endedIds: ['before'] };
 	const alone = ['search'];
 
 	it.each([
@@ -55,7 +55,12 @@ describe('whether another run was beside a run', () => {
 			['search', 'list'],
 		],
 		['shows in the list where its conversation holds nothing', known, [], ['search', 'list']],
-		['is known where one was active at the start', { ...known, isActive: true }, [own], ['thread']],
+		[
+			'is known where one was active at the start',
+			{ ...known, hasActiveRun: true },
+			[own],
+			['thread'],
+		],
 		['shows in the list where nothing is known of the start', undefined, [own], ['list']],
 	])('%s', async (_, others, items, asked) => {
 		const names: string[] = [];

@@ -110,7 +110,7 @@ describe('a message on a thread whose last run was interrupted', () => {
 		expect(readMs).toBe(waitMs);
 		// Kept as long as the run lasts, the runs of a long thread would fill the memory.
 		expect(started).toMatchObject({
-			othersAtStart: { isActive: false, endedIds: ['interrupted'] },
+			othersAtStart: { hasActiveRun: false, endedIds: ['interrupted'] },
 		});
 		expect(started).not.toHaveProperty('runsBefore');
 	});

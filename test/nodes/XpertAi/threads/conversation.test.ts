@@ -6,7 +6,7 @@ import {
 } from 'nodes/XpertAi/threads/conversation';
 import { learnOwner, type Owner, ownerOf, confirmOwner } from 'nodes/XpertAi/threads/tokenOwner';
 import {
-	fieldOfTasks,
+	fieldOfEachTask,
 	waitingTaskFacts,
 	waitingMessage,
 	waitsForPerson,
@@ -108,7 +108,7 @@ function recordedTasks(sequence: Parameters<typeof recordedExchanges>[0]) {
 describe('waitingTaskFacts', () => {
 	it('keeps tasks that wait, with and without their call (recorded)', () => {
 		const recorded = recordedTasks('decisions');
-		const calls = new Set(recorded.flatMap((tasks) => fieldOfTasks('call.id', tasks)));
+		const calls = new Set(recorded.flatMap((tasks) => fieldOfEachTask('call.id', tasks)));
 		expect(calls).toContain(undefined);
 		expect(calls.size).toBeGreaterThan(2);
 		for (const tasks of recorded)
@@ -117,7 +117,7 @@ describe('waitingTaskFacts', () => {
 
 	it('drops the task that a cancelled run leaves over (recorded)', () => {
 		const [tasks = []] = recordedTasks('one-key-cancel-ends-both');
-		expect(fieldOfTasks('name', tasks)).toEqual(['__start__']);
+		expect(fieldOfEachTask('name', tasks)).toEqual(['__start__']);
 		expect(waitingTaskFacts(tasks)).toEqual({ tasks: [], hasOnlyLeftOverTasks: true });
 		const open = { name: 'mail', path: ['__pregel_push', 0] };
 		expect(waitingTaskFacts([...tasks, open])).toEqual({

@@ -7,7 +7,7 @@ import {
 	messagesOf,
 	parseReply,
 	senderOf,
-	textOf,
+	textOfContent,
 } from 'nodes/XpertAi/threads/thread';
 import { recordedThread } from './support/recorded';
 
@@ -34,7 +34,7 @@ describe('the text of a message', () => {
 		['null is empty', null, ''],
 		['nothing is empty', undefined, ''],
 		['an object is empty', { text: 'no list' }, ''],
-	])('of %s', (_, content, text) => expect(textOf(content)).toBe(text));
+	])('of %s', (_, content, text) => expect(textOfContent(content)).toBe(text));
 
 	it('is what people read of a reply, beside the parts that are no text', () => {
 		const image = { type: 'image_url', image_url: 'u' };
@@ -48,7 +48,9 @@ describe('the text of a message', () => {
 
 	it('can be had of any content', () => {
 		fc.assert(
-			fc.property(fc.jsonValue(), (content) => expect(typeof textOf(content)).toBe('string')),
+			fc.property(fc.jsonValue(), (content) =>
+				expect(typeof textOfContent(content)).toBe('string'),
+			),
 		);
 	});
 });

@@ -230,7 +230,7 @@ function recordedRuns(name: Sequence): Recorded[] {
 		for (const { id, event, data } of (response as { events: Array<Record<string, unknown>> })
 			.events)
 			events.addEvent({ id: String(id), name: event as string, data: JSON.stringify(data) });
-		message.addContent(said.content);
+		message.addStoredContent(said.content);
 		const conversations = answerOf(sequence, ({ request: { path } }) =>
 			path.endsWith('/conversations/search'),
 		);

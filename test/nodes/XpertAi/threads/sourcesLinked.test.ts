@@ -5,7 +5,7 @@ import { transcriptFromThread } from 'nodes/XpertAi/threads/runTranscript';
 import { Sources, sourcesOf } from 'nodes/XpertAi/threads/sources';
 import {
 	messagesOf,
-	textOf,
+	textOfContent,
 	threadStateSchema,
 	type ThreadState,
 } from 'nodes/XpertAi/threads/thread';
@@ -70,7 +70,7 @@ describe('the links of an answer to its sources', () => {
 		for (const { label, sequence } of threads) {
 			const messages = messagesOf(recordedThread('sources', label, sequence));
 			const sources = sourcesOf(transcriptFromThread(undefined, messages).parts);
-			const answer = textOf(messages.at(-1)?.content);
+			const answer = textOfContent(messages.at(-1)?.content);
 			const citations = new CitationRewriter(sources, 'numbers');
 			expect(citations.rewrite(answer)).not.toContain('xpert://');
 			const cited = sources.list(citations.cited).filter((one) => one.cited);
@@ -85,7 +85,7 @@ describe('the links of an answer to its sources', () => {
 		const messages = messagesOf(thread);
 		const sources = sourcesOf(transcriptFromThread(undefined, messages).parts);
 		const citations = new CitationRewriter(sources, 'numbers');
-		const written = citations.rewrite(textOf(messages.at(-1)?.content));
+		const written = citations.rewrite(textOfContent(messages.at(-1)?.content));
 		const [whale, cactus] = sources.list(citations.cited).filter(({ cited }) => cited);
 		expect([whale?.documentName, cactus?.documentName]).toEqual(['whales.txt', 'cactus.md']);
 		expect(written).toBe(

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { z } from 'zod';
 
-import { answerIssue, parseJsonText, parseRetryAfter } from 'nodes/XpertAi/transport/answer';
+import { answerIssue, parseAndCleanJson, retryAfterMsOf } from 'nodes/XpertAi/transport/answer';
 import { unreadableReason } from 'nodes/XpertAi/transport/unreadable';
 import {
 	type AnswerSchema,
@@ -113,7 +113,7 @@ describe('answerIssue', () => {
 	});
 });
 
-describe('parseJsonText', () => {
+describe('parseAndCleanJson', () => {
 	it.each<[string, string, unknown]>([
 		['a number', '3', 3],
 		['an object', '{"a":1}', { a: 1 }],
@@ -152,11 +152,11 @@ describe('parseJsonText', () => {
 			'{"id":"a","credential\\u0073":"sk-1"}',
 			{ id: 'a' },
 		],
-	])('reads %s', (_, text, answer) => expect(parseJsonText(text)).toEqual(answer));
+	])('reads %s', (_, text, answer) => expect(parseAndCleanJson(text)).toEqual(answer));
 
 	it('reads an answer that is nested deeper than calls can be, and hides the words in it', () => {
 		const text = `${'['.repeat(20_000)}{"error":"sk","credentials":1}${']'.repeat(20_000)}`;
-		let answer = parseJsonText(text, () => '***');
+		let answer = parseAndCleanJson(text, () => '***');
 		while (Array.isArray(answer)) [answer] = answer as unknown[];
 		expect(answer).toEqual({ error: '***' });
 	});
@@ -165,7 +165,7 @@ describe('parseJsonText', () => {
 		fc.assert(
 			fc.property(fc.jsonValue(), fc.stringMatching(/^\n*$/), (value, newlines) => {
 				const text = JSON.stringify(value);
-				expect(parseJsonText(newlines + text)).toEqual(JSON.parse(text));
+				expect(parseAndCleanJson(newlines + text)).toEqual(JSON.parse(text));
 			}),
 		);
 	});
@@ -194,7 +194,7 @@ describe('the flaw of an answer', () => {
 	it('is that JSON was cut off, wherever', () => {
 		const whole = JSON.stringify([{ name: 'Grüße', list: [1, { a: null }] }]);
 		for (let length = 1; length < whole.length; length++)
-			expect(unreadableReason(parseJsonText(whole.slice(0, length)), 'text')).toContain(
+			expect(unreadableReason(parseAndCleanJson(whole.slice(0, length)), 'text')).toContain(
 				'breaks off',
 			);
 	});
@@ -209,11 +209,11 @@ const REFUSALS = [...recordings()].flatMap(([endpoint, exchanges]) =>
 const SQL = /INSERT INTO|SELECT|UPDATE "|VALUES|RETURNING|Failing row/;
 
 /** The reason as it is shown. */
-const failureReason = (answer: unknown) => sanitize(reasonIn(answer) ?? '');
+const failureReason = (answer: unknown) => sanitizedLine(reasonIn(answer) ?? '');
 
 /** The answer as the node gets it: the recording keeps JSON parsed, and what it cut as text. */
 const reasonFor = (body: unknown) =>
-	failureReason(parseJsonText(typeof body === 'string' ? body : JSON.stringify(body)));
+	failureReason(parseAndCleanJson(typeof body === 'string' ? body : JSON.stringify(body)));
 
 /** Texts among the parameters of a raw database answer that no kept `detail` quotes. */
 function secretValues(body: unknown): string[] {
@@ -377,9 +377,9 @@ describe('Retry-After', () => {
 		['Saturday, 31-Jan-26 08:01:00 GMT', 60_000],
 		['Sat Jan 31 08:01:00 2026', 60_000],
 		['Sat, 31 Jan 2026 07:00:00 GMT', 0],
-	])('%s is %i ms', (header, ms) => expect(parseRetryAfter(header, now)).toBe(ms));
+	])('%s is %i ms', (header, ms) => expect(retryAfterMsOf(header, now)).toBe(ms));
 
 	it('is nothing else', () => {
-		for (const header of NOTHING) expect(parseRetryAfter(header, now)).toBeUndefined();
+		for (const header of NOTHING) expect(retryAfterMsOf(header, now)).toBeUndefined();
 	});
 });

@@ -5,7 +5,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import {
 	readCredential,
 	readRequestTarget,
-	checkBaseUrl,
+	rootOrIssue,
 	tokenOf,
 } from 'nodes/XpertAi/transport/credential';
 import { EMPTY_WORDS } from '../../support/thrown';
@@ -62,12 +62,12 @@ describe('the service root', () => {
 			`https://example.com/${'a'.repeat(1980)}`,
 		],
 	])('%s', (_, baseUrl, root) => {
-		expect(checkBaseUrl(baseUrl, false)).toEqual({ root });
+		expect(rootOrIssue(baseUrl, false)).toEqual({ root });
 	});
 
 	it('is the same however often it is read', () => {
 		const roots = Array.from({ length: 20_000 }, () =>
-			checkBaseUrl('https://münchen.example', false),
+			rootOrIssue('https://münchen.example', false),
 		);
 		expect(roots.filter((service) => 'issue' in service)).toEqual([]);
 	});
@@ -86,8 +86,8 @@ describe('the service root', () => {
 				fc.constantFrom('', ' ', '\n'),
 				(authority, path, suffix, blank) => {
 					const root = `https://${authority}${path}`;
-					expect(checkBaseUrl(`${blank}${root}${suffix}${blank}`, false)).toEqual(
-						checkBaseUrl(root, false),
+					expect(rootOrIssue(`${blank}${root}${suffix}${blank}`, false)).toEqual(
+						rootOrIssue(root, false),
 					);
 				},
 			),
@@ -108,7 +108,7 @@ describe('plain http', () => {
 		'http://[0:0:0:0:0:0:0:1]',
 	])('is taken on this machine: %s', (baseUrl) => {
 		const { origin } = new URL(baseUrl);
-		expect(checkBaseUrl(`${baseUrl}/api`, false)).toEqual({ root: origin });
+		expect(rootOrIssue(`${baseUrl}/api`, false)).toEqual({ root: origin });
 	});
 
 	it.each([
@@ -128,11 +128,11 @@ describe('plain http', () => {
 		'http://localhost.',
 		'http://ⓛocalhost',
 	])('elsewhere needs the switch: %s', (baseUrl) => {
-		expect(checkBaseUrl(baseUrl, false)).toEqual({
+		expect(rootOrIssue(baseUrl, false)).toEqual({
 			issue: expect.stringContaining('Allow Insecure HTTP') as string,
 		});
 		const root = expect.stringContaining(new URL(baseUrl).origin) as string;
-		expect(checkBaseUrl(baseUrl, true)).toEqual({ root });
+		expect(rootOrIssue(baseUrl, true)).toEqual({ root });
 	});
 });
 
@@ -163,7 +163,7 @@ describe('what is no Base URL', () => {
 		for (const [baseUrl, allowInsecureHttp] of addresses.flatMap((address) =>
 			[false, true].map((allows) => [address, allows] as const),
 		)) {
-			const { issue } = checkBaseUrl(baseUrl, allowInsecureHttp) as { issue: string };
+			const { issue } = rootOrIssue(baseUrl, allowInsecureHttp) as { issue: string };
 			expect(issue).toContain(words);
 			expect(issue).not.toMatch(EMPTY_WORDS);
 			expect(issue).not.toContain('user:pass');

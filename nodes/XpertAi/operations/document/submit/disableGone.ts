@@ -9,7 +9,7 @@ import { failureMessage } from '../../../transport/failureText';
 import { exceedsShare, mayDisableInExecution } from './disablingLimits';
 import { addScheduledRunHint, reportOtherKeys, reportTooMany } from './goneReports';
 import type { SourceRun } from './sourceRun';
-import { asHint, counted } from '../textHelpers';
+import { countWithNoun, truncateHint } from '../textHelpers';
 
 /**
  * Disables stored documents that are missing from this run, if `mirrors` is set. Only a complete run disables documents
@@ -107,7 +107,7 @@ const MODE_UNKNOWN_HINT =
 	'Disabled in a sub-workflow: this n8n does not say whether its parent was only tested, so it counts as scheduled.';
 
 const notAllDisabledHint = (failure: Failure) =>
-	asHint(`Documents that are gone were not all disabled. ${failureMessage(failure)}`);
+	truncateHint(`Documents that are gone were not all disabled. ${failureMessage(failure)}`);
 
 /** Returns why this run must disable no documents; `undefined` if it may. Renews the lease of the memory if overdue. */
 async function reasonToDisableNone(
@@ -117,12 +117,13 @@ async function reasonToDisableNone(
 	const { filesWithoutRecords, gaps, seen, withoutStableId } = contents;
 	const { first, signal, unassigned } = submission;
 	if (signal?.aborted) return 'the execution was stopped';
-	const failed = counted(gaps + unassigned, 'document was', 'documents were');
+	const failed = countWithNoun(gaps + unassigned, 'document was', 'documents were');
 	if (gaps + unassigned > 0) return `${failed} not read, or not stored for certain`;
 	if (isProcessingBroken) return 'the processing could not be started or followed';
 	if (filesWithoutRecords > 0)
-		return `${counted(filesWithoutRecords, 'file')} of records held none`;
-	if (withoutStableId > 0) return `${counted(withoutStableId, 'document')} came without an ID`;
+		return `${countWithNoun(filesWithoutRecords, 'file')} of records held none`;
+	if (withoutStableId > 0)
+		return `${countWithNoun(withoutStableId, 'document')} came without an ID`;
 	if (seen.size === 0) return 'the source brought no documents';
 	if (Number(first.context.getWorkflowDataProxy(0).$runIndex) > 0)
 		return 'the node ran more than once in this execution';

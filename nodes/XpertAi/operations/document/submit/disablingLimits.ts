@@ -31,10 +31,10 @@ const ALWAYS_ALLOWED_BELOW = 10;
  */
 export function exceedsShare(missing: number, before: number, maxPercent: number): boolean {
 	const isFew = missing < ALWAYS_ALLOWED_BELOW && missing * 2 < before && maxPercent > 0;
-	return !isFew && percentage(missing, before) > maxPercent;
+	return !isFew && percentRoundedUp(missing, before) > maxPercent;
 }
 
 /** Returns a share in percent. Rounds up, because messages suggest this number as a sufficient limit. */
-export function percentage(part: number, whole: number): number {
+export function percentRoundedUp(part: number, whole: number): number {
 	return whole === 0 ? 0 : Math.ceil((part * 100) / whole);
 }

@@ -48,7 +48,7 @@ export interface DocumentReport {
 	/** Whether the node removed U+0000 from the record. */
 	hadNul?: boolean;
 	/** Whether a later document of the run has the same key or ID. */
-	isReplaced?: boolean;
+	isReplacedByLater?: boolean;
 	sendInfo?: { status?: number; attempts: number; batch: number };
 	/** The record in the server's answer. With Simplify, only the ID and the name are kept. */
 	storedRecord?: IDataObject;

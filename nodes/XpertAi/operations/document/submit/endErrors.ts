@@ -1,7 +1,7 @@
 import { trimEnd } from 'lodash';
 
 import type { ItemError } from '../../../execution/apiError';
-import { counted, joinSentences, shortNameListText } from '../textHelpers';
+import { countWithNoun, joinSentences, nameListText } from '../textHelpers';
 import { errorToReport, processingAdvice } from './documentErrors';
 import type { DocumentReport } from './documentReport';
 import { countsInWords, processingFailedInWords } from './summaryTexts';
@@ -39,14 +39,14 @@ export function stopError(submission: Submission, stopped: DocumentReport): Item
 	const reasons = failed.flatMap((one) => (one.outcome === 'stored' ? [] : one.reason));
 	const hasOthers = item.context.getInputData().length > 1 || counts.documents > 1;
 	const unread =
-		submission.itemsNotRead > 0 && `, ${counted(submission.itemsNotRead, 'item')} not read`;
+		submission.itemsNotRead > 0 && `, ${countWithNoun(submission.itemsNotRead, 'item')} not read`;
 	error.message = trimEnd(
 		joinSentences(error.message, `${countsInWords(counts)}${unread || ''}`),
 		'.',
 	);
 	error.description = joinSentences(
 		error.description,
-		names.length > 0 && `Failed: ${shortNameListText(names)}`,
+		names.length > 0 && `Failed: ${nameListText(names)}`,
 		new Set(reasons).size > 1 && `Reasons: ${firstDistinctTexts(reasons).join('; ')}`,
 		...hintsInWords(submission),
 		inputHints.withoutStableId > 0 && SECOND_RUN_HINT,
@@ -60,7 +60,7 @@ export function processingError(submission: Submission): ItemError {
 	const failed = submission.tally.failed.filter(({ outcome }) => outcome === 'stored');
 	const names = failed.map(({ name, id = 'one without a name' }) => name ?? id);
 	return submission.first.operationError(
-		`${processingFailedInWords(submission)}: ${shortNameListText(names)}`,
+		`${processingFailedInWords(submission)}: ${nameListText(names)}`,
 		joinSentences(
 			...firstDistinctTexts(failed.map(({ reason }) => reason)),
 			...firstDistinctTexts(failed.map(({ reason, name }) => processingAdvice(reason, name))),

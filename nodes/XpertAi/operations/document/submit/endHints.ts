@@ -9,7 +9,7 @@ import { failureMessage } from '../../../transport/failureText';
 import { findChangesNodeBefore } from './linkedNodes';
 import type { SourceRun } from './sourceRun';
 import type { Submission } from './submission';
-import { asHint, counted, joinSentences } from '../textHelpers';
+import { countWithNoun, joinSentences, truncateHint } from '../textHelpers';
 
 /** Hints about problems with the memory of earlier runs. */
 export function memoryHints({
@@ -18,16 +18,18 @@ export function memoryHints({
 	writeFailure,
 	statusesFailure,
 }: MemoryFailures): string[] {
-	const documents = lost?.count ? `up to ${counted(lost.count, 'document')}` : 'documents';
+	const documents = lost?.count ? `up to ${countWithNoun(lost.count, 'document')}` : 'documents';
 	return compact([
 		isMemoryUnsupported &&
 			'Nothing is left out: this server does not give back what earlier runs have stored.',
 		lost &&
 			`Notes from before ${lost.at.slice(0, 10)} are missing: ${documents} may still be found although they left the source. See "Forget Earlier Damage" in Tuning and Repair.`,
 		writeFailure &&
-			asHint(`Not all was remembered: the next run completes it. ${failureMessage(writeFailure)}`),
+			truncateHint(
+				`Not all was remembered: the next run completes it. ${failureMessage(writeFailure)}`,
+			),
 		statusesFailure &&
-			asHint(
+			truncateHint(
 				`Not known: whether unchanged documents are still there. ${failureMessage(statusesFailure)}`,
 			),
 	]);
@@ -61,7 +63,7 @@ export function addEndHints(submission: Submission, sourceRuns: SourceRun[]): vo
 		submission.settings.remembers ? CONTENT_COMPARED_TEXT : NONE_COMPARED_TEXT,
 	);
 	if (sourceRuns.some(({ memory }) => memory?.isUsable && memory.known.size > 0))
-		submission.addHint(...compact([passesAgainHint(submission)]));
+		submission.addHint(...compact([findChangesVersionHint(submission)]));
 	addProcessingHints(submission, sourceRuns);
 }
 
@@ -70,7 +72,7 @@ export function addEndHints(submission: Submission, sourceRuns: SourceRun[]): vo
  * node compares only versions, so it passes on each document in each run. Gives no hint for JSON and files of records:
  * their documents may have other keys than the items of Find Changes, and then a version does not help.
  */
-function passesAgainHint({ first, settings }: Submission): string | undefined {
+function findChangesVersionHint({ first, settings }: Submission): string | undefined {
 	const mayHaveOtherKeys = ['json', 'records'].includes(
 		String(unresolvedValue(first.node, 'source')),
 	);

@@ -13,7 +13,7 @@ import { addMemoryHints, addMirroredHint, addVersionHints } from './endHints';
 import { groupBySource } from './groupBySource';
 import { adjustedToLinkedNodes, throwIfInLoop } from './workflowChecks';
 import { disableGone } from './disableGone';
-import { submissionProgress } from './summaryTexts';
+import { progressInWords } from './summaryTexts';
 import { allHints } from './hints';
 import { withHints } from './endErrors';
 import { outputItems } from './outputItems';
@@ -51,7 +51,7 @@ export async function executeFindChanges({ items }: Execution): Promise<INodeExe
 		adjustedToLinkedNodes(first, settings),
 		readListedDocuments,
 	);
-	first.progress = () => submissionProgress(submission);
+	first.progress = () => progressInWords(submission);
 	const sourceRuns = groupBySource(submission, items, findChangesSettingsSchema);
 	for (const sourceRun of sourceRuns) if (!submission.stoppedBy) await sourceRun.plan();
 	const { error } = submission.stoppedBy ?? {};
@@ -62,7 +62,7 @@ export async function executeFindChanges({ items }: Execution): Promise<INodeExe
 	submission.addCountedHint(sumBy(sourceRuns, 'comparison.unversioned'), UNVERSIONED_HINT);
 	addVersionHints(submission, sourceRuns, LISTED_VERSION_PARAMETER, ITEMS_PASS_TEXT);
 	addHints(first.context, allHints(submission));
-	return settings.dryRun ? outputItems(submission) : changedItems(submission);
+	return settings.dryRun ? outputItems(submission) : changedAndErrorItems(submission);
 }
 
 /** Reads the settings. Find Changes has no fields for `remembers`, `startsProcessing` and `simplify`. */
@@ -78,7 +78,7 @@ function readFindChangesSettings(first: Item): SubmitSettings {
 }
 
 /** The input items with new or changed documents, and an error item for each failure. */
-function changedItems({ first, tally }: Submission): INodeExecutionData[] {
+function changedAndErrorItems({ first, tally }: Submission): INodeExecutionData[] {
 	return [
 		...sortBy(tally.reports, 'item.index').flatMap(({ item, error, plan }) => {
 			if (error) return item.failureOutput(error);

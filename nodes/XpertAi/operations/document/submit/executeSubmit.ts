@@ -7,7 +7,7 @@ import { addHints } from '../../../execution/n8nExecution';
 import { systemClock } from '../../../transport/clock';
 import { addEndHints, addMemoryHints, addMirroredHint } from './endHints';
 import { disableGone } from './disableGone';
-import { submissionProgress } from './summaryTexts';
+import { progressInWords } from './summaryTexts';
 import { allHints } from './hints';
 import { processingError, stopError, withHints } from './endErrors';
 import { outputItems } from './outputItems';
@@ -34,7 +34,7 @@ export async function executeSubmit(execution: Execution): Promise<INodeExecutio
 	throwIfFixedVersion(first, VERSION_PARAMETER, execution.items.length);
 	const started = systemClock.now();
 	const submission = new Submission(first, adjustedToLinkedNodes(first, settings));
-	first.progress = () => submissionProgress(submission);
+	first.progress = () => progressInWords(submission);
 	await submitSources(submission, groupBySource(submission, execution.items));
 	if (submission.failsAtEnd) throw processingError(submission);
 	addHints(first.context, allHints(submission));
@@ -91,7 +91,7 @@ async function submitInTurn(
 		// In a dry run, `toClose` is empty.
 		if (toClose.delete(sourceRun)) await sourceRun.memory?.close();
 	}
-	await endRunIfStopped(submission, sourceRuns);
+	await endRunIfDocumentFailed(submission, sourceRuns);
 	addEndHints(submission, sourceRuns);
 }
 
@@ -101,10 +101,10 @@ async function submitInTurn(
  */
 async function submitTogether(submission: Submission, sourceRuns: SourceRun[]): Promise<void> {
 	for (const sourceRun of sourceRuns) await storeOrPlan(sourceRun);
-	await endRunIfStopped(submission, sourceRuns);
+	await endRunIfDocumentFailed(submission, sourceRuns);
 	await Promise.all(sourceRuns.map(async (sourceRun) => await sourceRun.followProcessing()));
 	// `followProcessing` may store documents again, which may fail.
-	await endRunIfStopped(submission, sourceRuns);
+	await endRunIfDocumentFailed(submission, sourceRuns);
 	addEndHints(submission, sourceRuns);
 	for (const sourceRun of sourceRuns) await disableGone(sourceRun);
 }
@@ -121,7 +121,10 @@ async function storeOrPlan(sourceRun: SourceRun): Promise<void> {
  *
  * @throws the error of the failed document
  */
-async function endRunIfStopped(submission: Submission, sourceRuns: SourceRun[]): Promise<void> {
+async function endRunIfDocumentFailed(
+	submission: Submission,
+	sourceRuns: SourceRun[],
+): Promise<void> {
 	const { stoppedBy } = submission;
 	if (!stoppedBy) return;
 	for (const sourceRun of sourceRuns) await sourceRun.finishAfterFailure();

@@ -1,6 +1,6 @@
 import { has } from 'lodash';
 
-import { itemJson } from '../../../execution/outputs';
+import { toItemJson } from '../../../execution/outputs';
 import type { DocumentFact, Fact } from '../../../ingest/facts';
 import type { SourceMemory } from '../../../ingest/memory';
 import type { Processing } from '../../../ingest/processing';
@@ -36,7 +36,7 @@ export class FactRecorder {
 	memory?: SourceMemory;
 	/**
 	 * Documents that an earlier run stored without processing. This run has started the processing. If the processing
-	 * fails, the run sends the document again (see `takeNotProcessed`). The keys are IDs in lower case.
+	 * fails, the run sends the document again (see `takeStartedNow`). The keys are IDs in lower case.
 	 */
 	private readonly startedNow = new Map<string, SubmitDocument>();
 
@@ -64,7 +64,7 @@ export class FactRecorder {
 	/** Releases the report of a document, records its outcome in the memory, and starts its processing if needed. */
 	private handleOutcome(fact: DocumentFact<DocumentReport>): void {
 		const { document } = fact;
-		this.contents.releaseReport(document.id, document.report);
+		this.contents.discardReport(document.id, document.report);
 		switch (fact.outcome) {
 			case 'stored':
 				return this.handleStored(fact);
@@ -89,7 +89,7 @@ export class FactRecorder {
 		// A disabled document needs no processing, because assistants must not find it.
 		if (record.disabled) return memory?.known.markProcessed(id);
 		// Uses the ID in the answer, because the server may keep an earlier ID of the document.
-		const { id: storedId } = itemJson(storedRecord);
+		const { id: storedId } = toItemJson(storedRecord);
 		// The report of a file is kept until its processing ends, because the advice about a failure needs the file name.
 		const isReportKept = report.isKeptToEnd || report.hasFileToUpload;
 		this.startProcessing(String(storedId), isReportKept ? report : undefined);
@@ -131,7 +131,7 @@ export class FactRecorder {
 	}
 
 	/** Removes and returns the documents of `startedNow`. At the end of processing, these are the failed ones. */
-	takeNotProcessed(): SubmitDocument[] {
+	takeStartedNow(): SubmitDocument[] {
 		const documents = [...this.startedNow.values()];
 		this.startedNow.clear();
 		return documents;
@@ -170,7 +170,7 @@ export class FactRecorder {
 	private startProcessing(id: string, report: DocumentReport | undefined): void {
 		if (!this.processing) return;
 		// `reports` must contain only the latest document with this ID.
-		if (report && !report.isReplaced) this.contents.reports.set(id.toLowerCase(), report);
+		if (report && !report.isReplacedByLater) this.contents.reports.set(id.toLowerCase(), report);
 		this.processing.add(id);
 	}
 
@@ -187,14 +187,14 @@ export class FactRecorder {
 			lastProcessingState.state !== 'finish' &&
 			lastProcessingState.state !== 'running' &&
 			!lastProcessingState.startFailure;
-		// This run sends the document again (see `takeNotProcessed`), so its failure is not reported.
+		// This run sends the document again (see `takeStartedNow`), so its failure is not reported.
 		if (hasEndedUnprocessed && this.startedNow.has(id.toLowerCase()))
 			return this.memory?.known.forgetContent(id);
 		this.reportIfStartedNow(id);
 		this.submission.recordFact({ ...fact, report });
 		this.submission.circuitBreaker.count(fact);
 		// The outcome is unset if a later document with this ID is on its way.
-		if (report?.outcome) this.contents.releaseReport(id, report);
+		if (report?.outcome) this.contents.discardReport(id, report);
 		// Without a route for processing, a server processes documents when it stores them.
 		if (lastProcessingState.state === 'finish' || lastProcessingState.hasNoRoute)
 			this.memory?.known.markProcessed(id);

@@ -1,19 +1,19 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import {
-	addedSwitch,
 	binaryNameField,
 	choiceField,
 	concurrencyOption,
 	displayedIf,
 	groupField,
-	inPanelOrder,
 	jsonField,
 	numberField,
 	optionsField,
 	outputFormatFields,
+	sortedByDisplayName,
+	switchOnWhenAdded,
 	textField,
-	timeoutOption,
+	timeoutOptionWithDefault,
 	tuningField,
 } from '../../../execution/fieldBuilders';
 import { knowledgebaseLocator } from '../../../pickers/locators';
@@ -86,7 +86,7 @@ const recordSettings: INodeProperties[] = [
 	}),
 ];
 
-const folderFromDirectory = addedSwitch(
+const folderFromDirectoryField = switchOnWhenAdded(
 	'folderFromDirectory',
 	'Folder From Directory',
 	"Whether the file's directory is the folder, below the one in Folder if that is filled in",
@@ -138,7 +138,7 @@ const documentFieldsParameter: INodeProperties = {
 const exampleDocumentsJson =
 	'[\n  {\n    "name": "manual.md",\n    "fileUrl": "https://example.com/manual.md"\n  }\n]';
 
-const jsonBody = jsonField(
+const jsonBodyParameter = jsonField(
 	'jsonBody',
 	'JSON Body',
 	'The request body as the server takes it, as JSON or an expression',
@@ -199,9 +199,9 @@ export const documentSettingsField = groupField(
 	undefined,
 	{
 		placeholder: 'Add setting',
-		options: inPanelOrder([
+		options: sortedByDisplayName([
 			...shownFor(CHOICES_WITHOUT_RECORDS, recordSettings, '/source'),
-			...shownFor(['files'], [folderFromDirectory], '/source'),
+			...shownFor(['files'], [folderFromDirectoryField], '/source'),
 			...shownFor([...CHOICES_WITHOUT_RECORDS, 'fields'], [documentVersionParameter], '/source'),
 			...shownFor(['json', 'records'], [versionFieldParameter], '/source'),
 		]),
@@ -249,7 +249,7 @@ export const shardField = textField('shard', 'Shard', 'Which part of the source 
 	placeholder: 'e.g. 7 of 20',
 });
 
-export const dryRunField = addedSwitch(
+export const dryRunField = switchOnWhenAdded(
 	'dryRun',
 	'Only Show What Would Happen',
 	'Whether to send nothing, and only say in the output field "plan" what the next run would do',
@@ -262,19 +262,23 @@ export const maxGonePercentField = numberField(
 	{ typeOptions: { minValue: 0, maxValue: 100 }, default: 20 },
 );
 
-export const disableInManualRunsField = addedSwitch(
+export const disableInManualRunsField = switchOnWhenAdded(
 	'disableInManualRuns',
 	'Disable in Manual Runs',
 	'Whether a run started by hand disables what is gone, too. Otherwise it says what a scheduled run would do.',
 );
 
-const wholeNumberFrom = (minValue: number) => ({ minValue, numberPrecision: 0 });
+const wholeNumberTypeOptions = (minValue: number) => ({ minValue, numberPrecision: 0 });
 
 const IF_REMEMBERED = { show: { '/mode': ['changed', 'mirror'] } };
 
-const submitOptions = optionsField([
+const submitOptionsField = optionsField([
 	...displayedIf(IF_REMEMBERED, [
-		addedSwitch('resendAll', 'Resend All', 'Whether to send unchanged documents again as well'),
+		switchOnWhenAdded(
+			'resendAll',
+			'Resend All',
+			'Whether to send unchanged documents again as well',
+		),
 	]),
 	shardField,
 	...displayedIf({ show: { '/mode': ['mirror'] } }, [
@@ -298,16 +302,16 @@ const submitOptions = optionsField([
 ]);
 
 /** Settings that few users need: speed, limits, and the repair of a source. */
-const submitTuning = tuningField('Tuning and Repair', [
+const submitTuningField = tuningField('Tuning and Repair', [
 	...displayedIf(IF_REMEMBERED, [
-		addedSwitch(
+		switchOnWhenAdded(
 			'forgetDamage',
 			'Forget Earlier Damage',
 			'Whether to stop reporting that notes of this source were lost. Add it for one run.',
 		),
 	]),
 	numberField('batchSize', 'Batch Size', 'Max number of documents in one request', {
-		typeOptions: wholeNumberFrom(1),
+		typeOptions: wholeNumberTypeOptions(1),
 		default: 100,
 	}),
 	numberField('batchMegabytes', 'Batch Size (MB)', 'Max size of one request', {
@@ -327,9 +331,9 @@ const submitTuning = tuningField('Tuning and Repair', [
 		'stopAfterFailures',
 		'Stop After Failures',
 		'When so many documents in a row fail for the same reason, the rest is not sent. Never with 0.',
-		{ typeOptions: wholeNumberFrom(0), default: 100 },
+		{ typeOptions: wholeNumberTypeOptions(0), default: 100 },
 	),
-	timeoutOption(300),
+	timeoutOptionWithDefault(300),
 ]);
 
 /** All parameters of Submit, in display order. */
@@ -340,7 +344,7 @@ export const submitFields: INodeProperties[] = [
 	...shownFor(['files'], [binaryNameField('the file')]),
 	...shownFor(['addresses'], [addressParameter]),
 	...shownFor(['fields'], [documentFieldsParameter]),
-	...shownFor(['json'], [jsonBody]),
+	...shownFor(['json'], [jsonBodyParameter]),
 	...shownFor(['records'], [binaryNameField('the file of documents'), textFieldParameter]),
 	...shownFor(CHOICES_WITHOUT_RECORDS, [documentNameField]),
 	...shownFor([...CHOICES_WITHOUT_RECORDS, 'fields'], [documentKeyParameter]),
@@ -349,6 +353,6 @@ export const submitFields: INodeProperties[] = [
 	sourceNameField,
 	...shownFor(CHOICES_WITH_RECORDS, outputFormatFields),
 	documentSettingsField,
-	submitOptions,
-	submitTuning,
+	submitOptionsField,
+	submitTuningField,
 ];

@@ -5,11 +5,11 @@ import { shownValue } from '../../../execution/issueText';
 import type { Item } from '../../../execution/item';
 import { outermostMode } from '../../../execution/n8nExecution';
 import type { DocumentNameAndKey, SourceMemory } from '../../../ingest/memory';
-import { mayDisableInExecution, percentage } from './disablingLimits';
+import { mayDisableInExecution, percentRoundedUp } from './disablingLimits';
 import type { SourceContents } from './sourceContents';
 import type { SourceRun } from './sourceRun';
 import type { Submission } from './submission';
-import { counted } from '../textHelpers';
+import { countWithNoun } from '../textHelpers';
 
 /** Maximum number of documents that a message names as examples. */
 const MAX_EXAMPLES = 3;
@@ -18,7 +18,7 @@ const MAX_EXAMPLES = 3;
 const MAX_COMPARED = 100;
 
 const shareInWords = (missing: string[], { knownCountBefore }: SourceMemory) =>
-	`${missing.length} of ${counted(knownCountBefore, 'document')} are missing from this run`;
+	`${missing.length} of ${countWithNoun(knownCountBefore, 'document')} are missing from this run`;
 
 /**
  * Adds hints about what a scheduled run would do with the missing documents, also if it would disable none because too
@@ -34,7 +34,7 @@ export async function addScheduledRunHint(
 	if (missing.length === 0 && toDisable.length === 0) return;
 	const plan = isTooMany
 		? `disable none: more than ${settings.maxGonePercent} %`
-		: `disable ${missing.length > 0 ? 'them' : counted(toDisable.length, 'document')}`;
+		: `disable ${missing.length > 0 ? 'them' : countWithNoun(toDisable.length, 'document')}`;
 	// `missing` leaves out the documents in `known.rebuilt`. They are disabled all the same.
 	const share = missing.length > 0 ? `${shareInWords(missing, memory)}. ` : '';
 	submission.addHint(`${share}A scheduled run would ${plan}.`);
@@ -73,7 +73,7 @@ async function tooManyAdvice(
 ): Promise<string> {
 	const { first } = submission;
 	const label = `"${first.labelOf('options.maxGonePercent')}"`;
-	const percent = percentage(missing.length, memory.knownCountBefore);
+	const percent = percentRoundedUp(missing.length, memory.knownCountBefore);
 	const stored = allStoredSentence(submission);
 	const otherKeys = await otherKeysText(first, contents, memory, missing);
 	if (otherKeys)
@@ -160,7 +160,7 @@ export async function reportOtherKeys(
 	missing: string[],
 ): Promise<void> {
 	const { first, settings } = submission;
-	const known = counted(memory.knownCountBefore, 'known document');
+	const known = countWithNoun(memory.knownCountBefore, 'known document');
 	const finding = `none of ${known} is in this run, whose keys differ from those before`;
 	const field = keyParameterOf(first);
 	const look = isParameterFilled(first.node, field)

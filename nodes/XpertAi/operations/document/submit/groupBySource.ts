@@ -30,7 +30,7 @@ export function groupBySource(
 		checkSettings(item);
 		const knowledgebaseId = item.filledText('knowledgebaseId');
 		const source = sourceNameAndShard(item);
-		const documents = readsAhead ? submission.readItem(item) : undefined;
+		const documents = readsAhead ? submission.readItemDocuments(item) : undefined;
 		const place = JSON.stringify([knowledgebaseId, source]);
 		const sourceRun =
 			sourceRuns.get(place) ?? new SourceRun(submission, knowledgebaseId, source, item);

@@ -1,7 +1,13 @@
 import { compact, escapeRegExp, find, truncate } from 'lodash';
 
 import { isParameterFilled } from '../../../execution/givenValues';
-import { asHint, counted, joinSentences, MAX_HINT_LENGTH, shortNameListText } from '../textHelpers';
+import {
+	countWithNoun,
+	joinSentences,
+	MAX_HINT_LENGTH,
+	nameListText,
+	truncateHint,
+} from '../textHelpers';
 import { processingFailedInWords, summaryLine } from './summaryTexts';
 import type { Submission } from './submission';
 import { INPUT_HINTS, type Tally } from './tally';
@@ -9,10 +15,10 @@ import { INPUT_HINTS, type Tally } from './tally';
 /** The hints that the run has collected. */
 export function hintsInWords({ tally, sourceCount }: Submission): string[] {
 	return [...tally.hints].map(([text, count]) => {
-		const documents = counted(count, 'document was', 'documents were');
-		if (count > 0) return asHint(`${documents} ${text}`);
+		const documents = countWithNoun(count, 'document was', 'documents were');
+		if (count > 0) return truncateHint(`${documents} ${text}`);
 		const names = tally.hintSources.get(text);
-		return names && sourceCount > 1 ? `${text} Sources: ${shortNameListText([...names])}.` : text;
+		return names && sourceCount > 1 ? `${text} Sources: ${nameListText([...names])}.` : text;
 	});
 }
 
@@ -44,9 +50,9 @@ function metadataRowHints({ metadataRowKeys: { empty, filled, lacking } }: Tally
 	const unfilled = [...empty].filter((key) => !filled.has(key));
 	return compact([
 		lacking.size > 0 &&
-			`Correct the expressions of these Metadata Rows: ${shortNameListText([...lacking])}.`,
+			`Correct the expressions of these Metadata Rows: ${nameListText([...lacking])}.`,
 		unfilled.length > 0 &&
-			`Metadata Rows without a value in any item: ${shortNameListText(unfilled)}. Correct them, or filters miss them.`,
+			`Metadata Rows without a value in any item: ${nameListText(unfilled)}. Correct them, or filters miss them.`,
 	]);
 }
 
@@ -75,11 +81,11 @@ function replacedHints({ first, tally }: Submission): string[] {
 		: `by "${first.labelOf('documentKey')}"`;
 	const isNameKey =
 		['text', 'addresses'].includes(source) && !isParameterFilled(first.node, 'documentKey');
-	const documents = counted(replaced, 'document has', 'documents have');
+	const documents = countWithNoun(replaced, 'document has', 'documents have');
 	const them = replaced === 1 ? 'it' : 'them';
 	const hint = `${documents} the key or ID of a later one, which replaces ${them}: ${names.join(', ')}`;
 	return [
-		asHint(hint),
+		truncateHint(hint),
 		`${isNameKey ? 'Without a key, the name or address is the key. ' : ''}To keep all, give each a key of its own ${where}: a path, address or row ID, not a title.`,
 	];
 }
@@ -90,5 +96,5 @@ export function unfindableHints(submission: Submission): string[] {
 	if (processingFailed === 0) return [];
 	// If documents were not sent, `addEndHints` may already have added a hint with the same cause.
 	const first = counts.notSent > 0 ? undefined : find(failed, { outcome: 'stored' });
-	return [asHint(joinSentences(processingFailedInWords(submission), first?.reason))];
+	return [truncateHint(joinSentences(processingFailedInWords(submission), first?.reason))];
 }

@@ -34,7 +34,7 @@ type SourceFieldName = (typeof SOURCE_FIELD_NAMES)[number];
 export const WITH_PARAMETERS = { includeNodeParameters: true };
 
 /** Returns the value of a field as the nodes use it; undefined if the field is an expression. */
-export function fixedValue(
+export function valueIfFixed(
 	{ parameters }: NodeWithParameters,
 	name: SourceFieldName,
 ): string | undefined {
@@ -49,7 +49,7 @@ export function haveDifferentValues(
 	one: NodeWithParameters,
 	other: NodeWithParameters,
 ): boolean {
-	const values = [one, other].map((node) => fixedValue(node, name));
+	const values = [one, other].map((node) => valueIfFixed(node, name));
 	return !values.includes(undefined) && values[0] !== values[1];
 }
 
@@ -79,13 +79,13 @@ export function linkedNodes(
  * workflow may keep several sources in step, one after the other.
  */
 const hasPartner = (node: LinkedNode, linked: LinkedNode[]) =>
-	linked.some((other) => differences(node, other).length === 0);
+	linked.some((other) => differingFields(node, other).length === 0);
 
 /** Returns the nearest Find Changes node before a Submit node that may have the same source. */
 export function findChangesNodeBefore({ context, node }: Item): LinkedNode | undefined {
 	const before = linkedNodes(context, node.name, 'findChanges');
 	// n8n lists the nearest parent last.
-	return before.findLast((other) => differences(node, other).length === 0);
+	return before.findLast((other) => differingFields(node, other).length === 0);
 }
 
 /**
@@ -105,14 +105,14 @@ export function sourceDifferenceText(item: Item): string | undefined {
 		// empty, and a partner of `other` may be unknown.
 		return linkedToOther.length > 0 && !hasPartner(other, linkedToOther);
 	});
-	const closest = minBy(unpaired, (other) => differences(own, other).length);
+	const closest = minBy(unpaired, (other) => differingFields(own, other).length);
 	return closest && differenceText(item, closest);
 }
 
 function differenceText(item: Item, other: LinkedNode): string {
 	const { node: own } = item;
-	const parts = differences(own, other).map((name) => {
-		const [here, there] = [own, other].map((node) => shownValue(fixedValue(node, name)));
+	const parts = differingFields(own, other).map((name) => {
+		const [here, there] = [own, other].map((node) => shownValue(valueIfFixed(node, name)));
 		return `"${item.labelOf(name)}" is ${here} here and ${there} in ${shownValue(other.name)}`;
 	});
 	return `${parts.join(', ')}: give both nodes the same, as each source has its own memory. Under a new name, all is stored once more.`;

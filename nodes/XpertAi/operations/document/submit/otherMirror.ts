@@ -4,11 +4,11 @@ import type { IExecuteFunctions, INode, NodeTypeAndVersion } from 'n8n-workflow'
 import { shownValue } from '../../../execution/issueText';
 import type { Item } from '../../../execution/item';
 import {
-	fixedValue,
 	type LinkedNode,
 	type NodeWithParameters,
 	SOURCE_FIELD_NAMES,
 	toLinkedNode,
+	valueIfFixed,
 	WITH_PARAMETERS,
 } from './linkedNodes';
 
@@ -30,8 +30,8 @@ function itemCounts(context: IExecuteFunctions, name: string): number[] {
 /** Whether two nodes certainly have the same source. */
 const haveSameSource = (one: NodeWithParameters, other: NodeWithParameters) =>
 	SOURCE_FIELD_NAMES.every((name) => {
-		const value = fixedValue(one, name);
-		return value !== undefined && value === fixedValue(other, name);
+		const value = valueIfFixed(one, name);
+		return value !== undefined && value === valueIfFixed(other, name);
 	});
 
 /** Whether a node disables documents that are missing from its items. */
@@ -55,7 +55,7 @@ const nodesMirroringSource = (own: INode, nodes: NodeTypeAndVersion[]): LinkedNo
 export function otherMirrorText(item: Item): string | undefined {
 	const { context, node: own } = item;
 	// Without a name, each node has a memory of its own.
-	if (fixedValue(own, 'sourceName') === '') return undefined;
+	if (valueIfFixed(own, 'sourceName') === '') return undefined;
 	const parents = context.getParentNodes(own.name, WITH_PARAMETERS);
 	const inLine = [...parents, ...context.getChildNodes(own.name, WITH_PARAMETERS)];
 	const [mirrorInLine] = nodesMirroringSource(own, inLine);

@@ -93,8 +93,8 @@ export interface SubmitSettings
  * @throws NodeOperationError if a setting is not valid. The message names the setting and the requirement.
  */
 export function readSubmitSettings(item: Item) {
-	const resolve: ParameterReader['resolve'] = (name, initial) =>
-		item.hasParameter(name) ? item.resolve(name, initial) : initial;
+	const resolve: ParameterReader['readWithoutChecks'] = (name, initial) =>
+		item.hasParameter(name) ? item.readWithoutChecks(name, initial) : initial;
 	const { mode, options, tuning } = item
 		.withFields(submitFields, resolve)
 		.settings(submitSettingsSchema);

@@ -20,12 +20,12 @@ const SEEN_STATES = ['listed', 'unreadable', ...OUTCOME_NAMES] as const;
 /** The documents that a source contains in this run, and what became of them. */
 export class SourceContents {
 	/**
-	 * The state of each document that the source contains in this run. For a document that `releaseReport` removed from
+	 * The state of each document that the source contains in this run. For a document that `discardReport` removed from
 	 * `reports`, this is the only record. Used to find missing documents, and documents with the same ID.
 	 */
 	readonly seen = new SeenDocuments(SEEN_STATES);
 	/**
-	 * The report of the latest document with each ID, by ID in lower case. To save memory, `releaseReport` removes a report
+	 * The report of the latest document with each ID, by ID in lower case. To save memory, `discardReport` removes a report
 	 * that is not needed to the end of the run (see `DocumentReport.isKeptToEnd`).
 	 */
 	readonly reports = new Map<string, DocumentReport>();
@@ -78,8 +78,8 @@ export class SourceContents {
 	 * Removes the report of a document from `reports`, to save memory. `seen` keeps the state of the document. Does nothing
 	 * if the report is kept to the end of the run, or if a later document has replaced this one.
 	 */
-	releaseReport(id: string, report: DocumentReport): void {
-		if (report.isKeptToEnd || report.isReplaced) return;
+	discardReport(id: string, report: DocumentReport): void {
+		if (report.isKeptToEnd || report.isReplacedByLater) return;
 		this.reports.delete(id.toLowerCase());
 		if (this.seen.has(id)) this.seen.set(id, report.outcome ?? 'listed');
 	}

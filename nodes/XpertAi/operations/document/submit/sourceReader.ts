@@ -89,7 +89,7 @@ export class SourceReader {
 		isHashed: boolean,
 	): AsyncGenerator<SubmitDocument[]> {
 		const { submission } = this;
-		const found = documents ?? submission.readItem(item);
+		const found = documents ?? submission.readItemDocuments(item);
 		if (Array.isArray(found)) {
 			for (const one of found)
 				if (await this.addAndCheckIfDue(group, one, item, isHashed)) yield group.splice(0);

@@ -16,7 +16,7 @@ import { SourceContents } from './sourceContents';
 import { FactRecorder } from './factRecorder';
 import { SourceReader } from './sourceReader';
 import type { Submission } from './submission';
-import { asHint } from '../textHelpers';
+import { truncateHint } from '../textHelpers';
 
 /** Number of documents in the first batch. A small batch is processed soon, and shows early if all documents fail. */
 const FIRST_BATCH_SIZE = 10;
@@ -148,12 +148,12 @@ export class SourceRun {
 
 	/**
 	 * Follows the processing of all documents, until it ends or the maximum wait is over. Then sends the documents from
-	 * `takeNotProcessed` again, and follows these as well.
+	 * `takeStartedNow` again, and follows these as well.
 	 */
 	async followProcessing(): Promise<void> {
 		for await (const some of this.processing?.startRestAndPoll() ?? [])
 			for (const fact of some) this.recorder.handleFact(fact);
-		const notProcessed = this.recorder.takeNotProcessed();
+		const notProcessed = this.recorder.takeStartedNow();
 		if (notProcessed.length === 0) return;
 		await this.sendDocuments([notProcessed]);
 		await this.followProcessing();
@@ -172,14 +172,14 @@ export class SourceRun {
 		const { holder } = memory;
 		if (holder) {
 			const held = `Another run of this source is at work, or was stopped: ${holder.by}`;
-			submission.addHint(asHint(`${held}, since ${holder.since}`));
+			submission.addHint(truncateHint(`${held}, since ${holder.since}`));
 			// The other run may still be writing the parts of the memory that seem lost.
 			memory.failures.lost = undefined;
 		}
 		for await (const { document, plan } of this.startComparison(memory).plans()) {
 			const { id, report } = document;
 			submission.recordFact({ outcome: 'planned', plan, report, id });
-			contents.releaseReport(id, report);
+			contents.discardReport(id, report);
 		}
 	}
 

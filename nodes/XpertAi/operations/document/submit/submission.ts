@@ -65,7 +65,7 @@ export class Submission {
 	}
 
 	/** Reads the documents of an item. */
-	readItem(item: Item): ItemDocuments {
+	readItemDocuments(item: Item): ItemDocuments {
 		try {
 			return this.reader(item);
 		} finally {

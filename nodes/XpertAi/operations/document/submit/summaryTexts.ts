@@ -2,7 +2,7 @@ import { compact, omit, sum } from 'lodash';
 
 import { OUTCOME_WORDS, PLAN_WORDS } from './documentReport';
 import type { Submission } from './submission';
-import { counted } from '../textHelpers';
+import { countWithNoun } from '../textHelpers';
 
 /** Writes counts as text, such as `Documents: 2 stored, 1 rejected`. Leaves out zeros. */
 export function countsInWords(
@@ -31,13 +31,13 @@ export function summaryLine({ isFindChanges, settings, tally }: Submission): str
 		return `The next run would ${sent}, leave out ${plans.unchanged}, disable ${plans.gone}${refused}.`;
 	}
 	const { batches, retries } = requests;
-	const tried = retries > 0 ? `, ${counted(retries, 'request')} tried again` : '';
-	const sent = batches > 0 ? ` (${counted(batches, 'batch', 'batches')}${tried})` : '';
+	const tried = retries > 0 ? `, ${countWithNoun(retries, 'request')} tried again` : '';
+	const sent = batches > 0 ? ` (${countWithNoun(batches, 'batch', 'batches')}${tried})` : '';
 	return `${countsInWords(counts)}${sent}.`;
 }
 
 /** How far the run is. The number of all documents is known only if each item is one document. */
-export function submissionProgress({ first, isFindChanges, settings, tally }: Submission): string {
+export function progressInWords({ first, isFindChanges, settings, tally }: Submission): string {
 	const { counts, plans } = tally;
 	const isOneEach = isFindChanges || ONE_DOCUMENT_CHOICES.includes(first.node.parameters.source);
 	const inFull = (count: number) => count.toLocaleString('en');
@@ -50,5 +50,5 @@ export function submissionProgress({ first, isFindChanges, settings, tally }: Su
 
 export function processingFailedInWords({ tally }: Submission): string {
 	const { processingFailed } = tally;
-	return `${counted(processingFailed, 'document is', 'documents are')} stored but not found`;
+	return `${countWithNoun(processingFailed, 'document is', 'documents are')} stored but not found`;
 }

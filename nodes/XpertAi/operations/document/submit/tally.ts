@@ -2,7 +2,7 @@ import { mapValues, pick } from 'lodash';
 import type { IDataObject } from 'n8n-workflow';
 
 import type { ItemError } from '../../../execution/apiError';
-import { itemJson } from '../../../execution/outputs';
+import { toItemJson } from '../../../execution/outputs';
 import type { DocumentFact } from '../../../ingest/facts';
 import type { ReadyDocument } from '../../../ingest/readyDocuments';
 import { type LastProcessingState, lastStateOf, unfindableReason } from '../../../ingest/statuses';
@@ -124,7 +124,7 @@ function isOnServer(outcome?: OutcomeName): outcome is 'found' | 'stored' | 'unc
 
 /** Sets and counts the outcome of a document. */
 function setAndCountOutcome({ counts }: Tally, report: DocumentReport, outcome: OutcomeName): void {
-	report.outcome = report.isReplaced && isOnServer(outcome) ? 'replaced' : outcome;
+	report.outcome = report.isReplacedByLater && isOnServer(outcome) ? 'replaced' : outcome;
 	counts.documents += 1;
 	counts[report.outcome] += 1;
 }
@@ -173,7 +173,7 @@ export function addFact(
 				requests[name] += fact.counts[name];
 			return undefined;
 		case 'processed':
-			addProcessed(tally, fact.id, fact.lastProcessingState, fact.report);
+			addProcessingState(tally, fact.id, fact.lastProcessingState, fact.report);
 			return undefined;
 		case 'replaced':
 			addReplaced(tally, fact.report);
@@ -203,7 +203,7 @@ function addReplaced(tally: Tally, report: DocumentReport): void {
 	const { name, key, id = '' } = report;
 	replaced.count += 1;
 	if (replaced.names.length < MAX_REPLACED_NAMED) replaced.names.push(name ?? key ?? id);
-	report.isReplaced = true;
+	report.isReplacedByLater = true;
 	if (isOnServer(report.outcome)) moveCount(tally, report.outcome, 'replaced', report);
 }
 
@@ -224,7 +224,7 @@ function addOutcome(
 	if (outcome === 'stored' || outcome === 'unknown') countInputHints(tally, document);
 	switch (fact.outcome) {
 		case 'stored': {
-			const stored = itemJson(fact.record);
+			const stored = toItemJson(fact.record);
 			report.storedRecord = settings.simplify ? { id: stored.id, name: stored.name } : stored;
 			report.sendInfo = pick(fact, 'status', 'attempts', 'batch');
 			return undefined;
@@ -261,7 +261,7 @@ type FailedDocumentFact = Extract<DocumentFact<DocumentReport>, { failure: Failu
  *
  * @param report unset if this run has stored the document, but no longer has its report (see `SubmitFact`)
  */
-function addProcessed(
+function addProcessingState(
 	tally: Tally,
 	id: string,
 	lastState: LastProcessingState,

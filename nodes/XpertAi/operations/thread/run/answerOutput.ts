@@ -13,7 +13,7 @@ import { approvalDetails, waitingMessage } from '../../../threads/tasks';
 import { parseAndCleanJson } from '../../../transport/answer';
 import type { RunOptions } from './runSettings';
 import { filterReport } from './filterReport';
-import { chatSessionOf } from './chatTriggerSession';
+import { chatSessionIdOf } from './chatTriggerSession';
 
 /** The facts of a run that the node outputs. Most runs have only the first four facts. */
 export const FACT_FIELDS = [
@@ -35,7 +35,7 @@ type AnswerOutputSettings = OutputFormat & { item: Item; options: RunOptions };
  *
  * @param hasFilterValues whether the message contained values for filters
  */
-export function answerOf(
+export function answerOutputOf(
 	request: AnswerOutputSettings,
 	result: CompletedResult | InterruptedResult,
 	hasFilterValues = false,
@@ -46,7 +46,7 @@ export function answerOf(
 	// The field `parts` of the output gets only `otherParts`, never all parts.
 	const parts = isEmpty(otherParts) ? undefined : otherParts;
 	const waitingTasks = result.status === 'interrupted' ? result.interrupt : undefined;
-	const { text, sources } = textWithSources(result, style);
+	const { text, sources } = textAndSources(result, style);
 	const citedDocuments = documentNames(sources, style);
 	const isListed = !isEmpty(citedDocuments) && listsSources(request);
 	const output = isListed ? text + sourceListMarkdown(citedDocuments) : text;
@@ -89,7 +89,7 @@ function textAndSources(
 function listsSources({ item, options }: AnswerOutputSettings): boolean {
 	if (options.include.includes('sources')) return true;
 	if (options.citations !== 'numbers' || options.showInChat === 'hidden') return false;
-	return isInStreamingChat(item.context) || !isNil(chatSessionOf(item));
+	return isInStreamingChat(item.context) || !isNil(chatSessionIdOf(item));
 }
 
 /** The tool calls of a run in the format of n8n's AI Agent. `agent` is the name of the sub-agent that made the call. */
@@ -98,7 +98,7 @@ export function stepsOf(parts: AnswerPart[]) {
 		if (data?.tool === undefined) return [];
 		const { tool, input: toolInput } = data;
 		const result = data.output ?? data.error;
-		const observation = parseJsonText(result);
+		const observation = parseAndCleanJson(result);
 		const action = { tool, toolInput, toolCallId: id, ...(agent !== undefined && { agent }) };
 		return [{ action, ...(result !== undefined && { observation }) }];
 	});

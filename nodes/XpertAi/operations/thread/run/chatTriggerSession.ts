@@ -19,7 +19,7 @@ const chatTriggerOutputSchema = z.object({ sessionId: z.string().trim().min(1).o
  * @returns null if the chat message has no session; undefined without a chat message, in the tool of an agent, and
  * inside Loop Over Items
  */
-export function chatSessionOf({ context, index }: Item): string | number | null | undefined {
+export function chatSessionIdOf({ context, index }: Item): string | number | null | undefined {
 	if (isTool(context)) return undefined;
 	const chatTriggers = context
 		.getParentNodes(context.getNode().name)

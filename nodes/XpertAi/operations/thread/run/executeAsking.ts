@@ -49,7 +49,7 @@ export async function executeAsking(
 		const isStopped = context.getExecutionCancelSignal()?.aborted;
 		// `mayContinue` is also false if the execution was stopped.
 		const stopsWorkflow = failsAsReply ? isStopped : !mayContinue(context);
-		if (stopsWorkflow) stopError ??= item.addItemToMessage(error);
+		if (stopsWorkflow) stopError ??= item.addIndexToMessage(error);
 		return error;
 	};
 	/** Reads the request of an item. The first item with a valid concurrency decides for all items. */
@@ -190,7 +190,11 @@ async function executeRun(
 		await deleteUnusedConversation(run, result);
 		throw resultError(item, result);
 	}
-	const { output, json } = answerOf(request, result, !isEmpty(valuesForFilters(request.body)));
+	const { output, json } = answerOutputOf(
+		request,
+		result,
+		!isEmpty(valuesForFilters(request.body)),
+	);
 	chat?.showRemaining(output);
 	return json;
 }

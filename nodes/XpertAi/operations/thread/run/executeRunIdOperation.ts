@@ -66,7 +66,7 @@ async function readAnswer(
 		return outputJson(item, { output: null, status: result.status, ...ids });
 	if (result.status === 'unread') throw resultError(item, { ...result, status: 'failed' });
 	if (!('output' in result)) throw resultError(item, result);
-	return answerOf(request, result).json;
+	return answerOutputOf(request, result).json;
 }
 
 /**

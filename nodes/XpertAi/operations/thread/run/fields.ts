@@ -36,7 +36,7 @@ const threadSourceChoices = {
 	},
 };
 
-/** Tools do not offer "Of This Chat", because `chatSessionOf` finds no chat session in the tool of an agent. */
+/** Tools do not offer "Of This Chat", because `chatSessionIdOf` finds no chat session in the tool of an agent. */
 const threadSourceFields = [
 	choiceField(
 		'threadSource',

@@ -64,7 +64,7 @@ export function filterReport(parts: AnswerPart[], hasValues: boolean): FilterRep
 function searchReport({ id, data }: AnswerPart): FilterReport | undefined {
 	if (!data) return undefined;
 	const output = data.output ?? data.data;
-	const answer = typeof output === 'string' ? parseJsonText(output) : output;
+	const answer = typeof output === 'string' ? parseAndCleanJson(output) : output;
 	// In the parts from `transcriptFromThread`, the ID of a workflow's knowledge step is the name of its field in
 	// `state.values`, which ends with `_channel`.
 	const isStep = data.type === 'knowledges' || id?.endsWith('_channel');
@@ -83,7 +83,7 @@ function searchReport({ id, data }: AnswerPart): FilterReport | undefined {
 export function filterHint(filter: FilterReport | undefined) {
 	if (filter?.reason !== undefined) {
 		const { reason } = filter;
-		return compact(['A search failed:', sanitize(reason), filterAdvice(reason)]).join(' ');
+		return compact(['A search failed:', sanitizedLine(reason), filterAdvice(reason)]).join(' ');
 	}
 	if (filter?.status === 'applied' && filter.hitCount === 0) return NO_HITS_HINT;
 	return filter && FILTER_HINTS[filter.status];

@@ -1,7 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import {
-	addedSwitch,
 	additionalFieldsJsonField,
 	booleanField,
 	choiceField,
@@ -10,8 +9,9 @@ import {
 	jsonField,
 	numberField,
 	optionsField,
+	switchOnWhenAdded,
 	textField,
-	timeoutOption,
+	timeoutOptionWithDefault,
 	tuningField,
 } from '../../../execution/fieldBuilders';
 import { typedRowsField } from '../../shared/typedRows';
@@ -57,7 +57,7 @@ const deliveryOptions: INodeProperties[] = [
 			hidden: { name: 'Nothing', description: 'For a step whose answer only the workflow reads' },
 		},
 	),
-	addedSwitch(
+	switchOnWhenAdded(
 		'failuresAsReplies',
 		'Failures as Replies',
 		'Whether the reason of a failed run becomes its output, and the workflow goes on. On in AI agents, unless switched off.',
@@ -101,7 +101,7 @@ const cancelSilentField = numberField(
 	{ typeOptions: { minValue: 0 } },
 );
 
-const inOneRequestField = addedSwitch(
+const inOneRequestField = switchOnWhenAdded(
 	'inOneRequest',
 	'Wait in One Request',
 	'Whether to wait in the request that starts the run, as servers without run IDs need',
@@ -195,5 +195,5 @@ export const runTuningField: INodeProperties = tuningField('Tuning', [
 	concurrencyField,
 	...shownForOperations(ASK_AND_WAIT_OPERATIONS, [inOneRequestField]),
 	...shownForOperations(SENDING_OPERATIONS, [cancelSilentField, whenBusyField]),
-	...shownForOperations(['getRun', 'cancelRun'], [timeoutOption()]),
+	...shownForOperations(['getRun', 'cancelRun'], [timeoutOptionWithDefault()]),
 ]);

@@ -4,7 +4,7 @@ import type { NodeApiError } from 'n8n-workflow';
 import type { AdviceContext, StatusAdvice } from '../../../execution/apiError';
 import { shownValue } from '../../../execution/issueText';
 import type { Item } from '../../../execution/item';
-import { keepRunDetails } from '../../../execution/runDetails';
+import { storeRunDetails } from '../../../execution/runDetails';
 import type { RunFacts, UnsuccessfulResult } from '../../../runs/result';
 import { forgetOwner } from '../../../threads/tokenOwner';
 import type { Failure } from '../../../transport/failure';
@@ -14,12 +14,12 @@ import { filterAdvice } from './filterReport';
  * The error of a run without an answer. It contains the reason, the next step, and the IDs of the run. After a rejected
  * token, also removes the owner of the token from the cache, because this entry may be out of date.
  *
- * @param adviceContext what the description of the error depends on; default: see `runAdvice`
+ * @param adviceContext what the description of the error depends on; default: see `runAdviceContext`
  */
 export function resultError(
 	item: Item,
 	result: UnsuccessfulResult,
-	adviceContext = runAdvice(item, result),
+	adviceContext = runAdviceContext(item, result),
 ): NodeApiError {
 	const { failure, reason, advice } = result;
 	if (failure?.status === 401) forgetOwner(item.connection.account);
@@ -32,7 +32,7 @@ export function resultError(
 	const defaultAdvice = reason === undefined ? undefined : CORRECT_ASSISTANT_ADVICE;
 	const nextStep = advice ?? filterAdvice(reason) ?? defaultAdvice;
 	error.description = compact([nextStep, error.description]).join(' ');
-	keepRunDetails(error, pick(result, RUN_DETAIL_NAMES));
+	storeRunDetails(error, pick(result, RUN_DETAIL_NAMES));
 	return error;
 }
 
@@ -53,7 +53,7 @@ const CORRECT_ASSISTANT_ADVICE =
  * Advice for the start of a run, and for requests about a run. At the start, a 404 is about the assistant, because the
  * server looks up the assistant first. With a run ID, a 404 may be about the run.
  */
-function runAdvice(item: Item, { threadId = '' }: UnsuccessfulResult): AdviceContext {
+function runAdviceContext(item: Item, { threadId = '' }: UnsuccessfulResult): AdviceContext {
 	const statusAdvice: StatusAdvice = { 403: PRIVATE_WORKSPACE_ADVICE };
 	if (item.hasParameter('runId')) return { statusAdvice };
 	if (item.hasParameter('assistantId'))

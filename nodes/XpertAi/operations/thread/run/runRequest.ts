@@ -89,7 +89,7 @@ function readConversationChoice(item: Item, kind: RunKind): ConversationChoice {
 		return { conversationKind: chosen, threadId: item.filledText('threadId') };
 	if (chosen === 'key') return { conversationKind: chosen, key: conversationKeyOf(item) };
 	if (chosen === 'new') return { conversationKind: chosen };
-	const session = chatSessionOf(item);
+	const session = chatSessionIdOf(item);
 	if (!isNil(session)) {
 		const key = checkedKey(item, session, 'The sessionId of the Chat Trigger', { isShared: true });
 		return { conversationKind: 'key', key };
@@ -130,12 +130,12 @@ export function runBodyOf(item: Item, kind: RunKind, reserved: string[] = []): R
 	);
 	checkFilterValues(item, complete, fieldNaming, optionValues?.filterValues);
 	// Throws if the body cannot be written as JSON.
-	item.jsonText(complete, fieldNaming);
+	item.toJsonText(complete, fieldNaming);
 	return complete;
 }
 
 /** Returns the body of a message, and the paths that Additional Fields (JSON) must not set. */
-function messageBodyWithReserved(
+function messageBodyAndReserved(
 	item: Item,
 	{ assistantId, message: text, filterValues }: FieldValues,
 ) {
@@ -145,7 +145,7 @@ function messageBodyWithReserved(
 }
 
 /** Returns the body of a decision, and the paths that Additional Fields (JSON) must not set. */
-function decisionBodyWithReserved(item: Item, values: FieldValues) {
+function decisionBodyAndReserved(item: Item, values: FieldValues) {
 	const type = normalizedDecision(values.decision);
 	const isConfirmed = type === 'confirm';
 	const changes = values.changedArguments ?? {};
@@ -165,7 +165,7 @@ function decisionBodyWithReserved(item: Item, values: FieldValues) {
 }
 
 /** Returns the body of a retry, and the paths that Additional Fields (JSON) must not set. */
-const retryBodyWithReserved = () => ({
+const retryBodyAndReserved = () => ({
 	body: { input: { action: 'retry', source: {} } },
 	reserved: ['input.action'],
 });
@@ -176,15 +176,15 @@ const { message, decision, retry } = runBodySchemas;
 const BODY_PARTS_BY_KIND = {
 	message: {
 		fields: [...messageFields, runOptionsField],
-		bodyOf: messageBodyWithReserved,
+		bodyOf: messageBodyAndReserved,
 		schema: message,
 	},
 	decision: {
 		fields: [decisionField, runOptionsField],
-		bodyOf: decisionBodyWithReserved,
+		bodyOf: decisionBodyAndReserved,
 		schema: decision,
 	},
-	retry: { fields: [runOptionsField], bodyOf: retryBodyWithReserved, schema: retry },
+	retry: { fields: [runOptionsField], bodyOf: retryBodyAndReserved, schema: retry },
 };
 
 /** Normalizes a decision. Ignores case, and accepts the answers in `DECISION_BY_ANSWER`. */

@@ -2,11 +2,11 @@ import {
 	type FingerprintEntry,
 	Fingerprints,
 	UNKNOWN_CONTENT,
-	pack,
+	packEntries,
 	packId,
-	entryWhenStored,
+	newStoredEntry,
 	tailOf,
-	unpack,
+	unpackEntries,
 	unpackId,
 } from 'nodes/XpertAi/ingest/memory/fingerprints';
 
@@ -15,7 +15,7 @@ const B = '2f78e81b-0000-4000-8000-00000000000b';
 
 function recorded(list: Array<[string, string]>): Fingerprints {
 	const fingerprints = new Fingerprints();
-	for (const [id, content] of list) fingerprints.set(entryWhenStored(id, content));
+	for (const [id, content] of list) fingerprints.set(newStoredEntry(id, content));
 	return fingerprints;
 }
 
@@ -25,11 +25,11 @@ describe('fingerprints', () => {
 		const done = () => [fingerprints.isContentKnown(A), fingerprints.isProcessed(A)];
 		expect(done()).toEqual([true, false]);
 		fingerprints.markProcessed(A);
-		expect([...done(), fingerprints.hasContent(A, 'copy #1')]).toEqual([true, true, true]);
+		expect([...done(), fingerprints.hasSameContent(A, 'copy #1')]).toEqual([true, true, true]);
 		fingerprints.changedTails.clear();
 		fingerprints.markProcessed(A);
 		expect(fingerprints.changedTails.size).toBe(0);
-		fingerprints.set(entryWhenStored(A, 'copy #2'));
+		fingerprints.set(newStoredEntry(A, 'copy #2'));
 		expect(done()).toEqual([true, false]);
 		fingerprints.forgetContent(A);
 		expect(done()).toEqual([false, false]);
@@ -43,9 +43,9 @@ describe('fingerprints', () => {
 		]);
 		known.markProcessed(B);
 		const entries = [unknown, ...known.entries()];
-		const packed = pack(entries);
+		const packed = packEntries(entries);
 		expect(packed).toHaveLength(17 + 23 + 23);
-		expect([...unpack(packed)]).toEqual(entries);
+		expect([...unpackEntries(packed)]).toEqual(entries);
 	});
 
 	it('can forget contents without forgetting the documents', () => {
@@ -54,13 +54,13 @@ describe('fingerprints', () => {
 			[B, 'copy #2'],
 		]);
 		fingerprints.forgetContent(A);
-		expect([fingerprints.hasContent(A, 'copy #1'), fingerprints.hasContent(B, 'copy #2')]).toEqual([
-			false,
-			true,
-		]);
+		expect([
+			fingerprints.hasSameContent(A, 'copy #1'),
+			fingerprints.hasSameContent(B, 'copy #2'),
+		]).toEqual([false, true]);
 		expect([...fingerprints.ids()]).toEqual([A, B]);
 		fingerprints.markProcessed(A);
-		for (const hash of ['copy #1', '']) expect(fingerprints.hasContent(A, hash)).toBe(false);
+		for (const hash of ['copy #1', '']) expect(fingerprints.hasSameContent(A, hash)).toBe(false);
 		expect(fingerprints.size).toBe(2);
 	});
 
@@ -81,9 +81,9 @@ describe('fingerprints', () => {
 		const ids = ['aaaaaaaaaaaaaa1b', 'bbbbbbbbbbbbbb1b'].map(unpackId);
 		const hashOf = (id: string) => `c${id}`.repeat(2);
 		const known = new Fingerprints();
-		for (const id of ids) known.set(entryWhenStored(id, hashOf(id)));
+		for (const id of ids) known.set(newStoredEntry(id, hashOf(id)));
 		expect([...known.ids()]).toEqual(ids);
-		expect(ids.map((id) => known.hasContent(id, hashOf(id)))).toEqual([true, true]);
+		expect(ids.map((id) => known.hasSameContent(id, hashOf(id)))).toEqual([true, true]);
 		expect([...known.entries()].map(([, { length }]) => length)).toEqual([7, 7]);
 	});
 
@@ -95,8 +95,8 @@ describe('fingerprints', () => {
 			[`${next}`, 'copy #2'],
 		]);
 		expect([known.size, known.knows(between)]).toEqual([2, false]);
-		known.set(entryWhenStored(between, 'copy #3'));
-		expect([known.size, known.hasContent(between, 'copy #3')]).toEqual([3, true]);
+		known.set(newStoredEntry(between, 'copy #3'));
+		expect([known.size, known.hasSameContent(between, 'copy #3')]).toEqual([3, true]);
 		known.remove(between);
 		expect([...known.ids()]).toEqual([first, next]);
 		expect([...known.ids(new Set([first]))]).toEqual([next]);

@@ -32,7 +32,7 @@ function server() {
 
 async function night(routes: MemoryRoutes, ids: string[], contentOf: (at: number) => string) {
 	const memory = await open(routes);
-	const changed = ids.filter((id, at) => !memory.known.hasContent(id, contentOf(at)));
+	const changed = ids.filter((id, at) => !memory.known.hasSameContent(id, contentOf(at)));
 	const position = new Map(ids.map((id, at) => [id, at]));
 	for (let at = 0; at < changed.length; at += BATCH) {
 		const batch = changed.slice(at, at + BATCH);

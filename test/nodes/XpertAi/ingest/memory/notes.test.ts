@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import {
 	type FingerprintEntry,
 	Fingerprints,
-	entryWhenStored,
-	unpack,
+	newStoredEntry,
+	unpackEntries,
 } from 'nodes/XpertAi/ingest/memory/fingerprints';
 import {
 	type NoteNameAndTitle,
@@ -41,7 +41,7 @@ async function kept(written: Omit<NoteToWrite, 'nameAndTitle'>, change = (text: 
 
 const asEntries = (list: Array<[string, string]>): FingerprintEntry[] => {
 	const known = new Fingerprints();
-	for (const [id, content] of list) known.set(entryWhenStored(id, content));
+	for (const [id, content] of list) known.set(newStoredEntry(id, content));
 	return [...known.entries()];
 };
 const hashes = fc.string({ minLength: 6, maxLength: 6 }).map((hash) => `c${hash}`);
@@ -54,7 +54,7 @@ describe('a note', () => {
 				const entries = asEntries(list);
 				const { note } = await kept({ header: FACTS, entries });
 				expect(note).toMatchObject({ ...FACTS, source: PLACE.source });
-				expect(typeof note === 'object' && [...unpack(note.body)]).toEqual(entries);
+				expect(typeof note === 'object' && [...unpackEntries(note.body)]).toEqual(entries);
 			}),
 		);
 	});

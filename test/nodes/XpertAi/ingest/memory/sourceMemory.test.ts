@@ -65,7 +65,7 @@ async function night(server: Knowledgebase, ids: string[], content = 'copy #1', 
 /** What a dry run knows: the documents, those with a content, and what is lost. */
 async function remembered(server: Knowledgebase) {
 	const { known, failures } = await recall(server.routes());
-	const having = (content: string) => IDS.filter((id) => known.hasContent(id, content));
+	const having = (content: string) => IDS.filter((id) => known.hasSameContent(id, content));
 	const all = [...known.entries()].map(([key]) => unpackId(key));
 	const ids = [...IDS.filter((id) => all.includes(id)), ...without(all, ...IDS)];
 	return { ids, having, lost: failures.lost };
@@ -77,7 +77,7 @@ describe('a source that was stored', () => {
 		await night(server, IDS);
 		for (const lastRunOnlyStored of [false, true]) {
 			const next = await open(server.routes(), { startsProcessing: false });
-			expect([next.knownCountBefore, next.known.hasContent(A, 'copy #1')]).toEqual([
+			expect([next.knownCountBefore, next.known.hasSameContent(A, 'copy #1')]).toEqual([
 				IDS.length,
 				true,
 			]);
@@ -337,8 +337,8 @@ describe('a batch whose request was not answered', () => {
 		await arrive();
 		const { known } = memory;
 		expect([
-			known.hasContent(A, 'copy #1'),
-			known.hasContent(B, 'copy #2'),
+			known.hasSameContent(A, 'copy #1'),
+			known.hasSameContent(B, 'copy #2'),
 			known.knows(C),
 		]).toEqual([true, false, true]);
 		expect((await remembered(server)).having('copy #2')).toEqual([]);
@@ -373,7 +373,7 @@ describe('what is lost', () => {
 		await night(server, IDS);
 		server.harm(server.notes('has stored, 2 of'), 'deletes');
 		const memory = await open(server.routes());
-		const unknown = IDS.filter((id) => !memory.known.hasContent(id, 'copy #1'));
+		const unknown = IDS.filter((id) => !memory.known.hasSameContent(id, 'copy #1'));
 		expect(IDS.filter((id) => memory.known.rebuilt.has(id))).toEqual(unknown);
 		expect(unknown.length).toBeLessThan(IDS.length / 2);
 		expect([unknown.length > 0, memory.known.size, memory.failures]).toEqual([

@@ -4,7 +4,7 @@ import { isExpression } from 'n8n-workflow';
 import type { FieldValues } from '../../../../execution/fieldBuilders';
 import { fieldValuesSchema } from '../../../../execution/fieldSchemas';
 import { isNothing, unresolvedValue } from '../../../../execution/givenValues';
-import { valueUnlessMissing } from '../../../../execution/identityFields';
+import { valueOrThrowIfMissing } from '../../../../execution/identityFields';
 import { fieldLabel, type FieldNaming } from '../../../../execution/issueText';
 import type { Item } from '../../../../execution/item';
 import { isJsonObject } from '../../../../payloads/json';
@@ -46,7 +46,7 @@ export function readDocumentSettings(item: Item, directory = '') {
 	const folderField = fieldLabel(['folder'], RECORD_FIELD_NAMING);
 	// A Folder expression that gives nothing counts as an empty Folder. One that lacks only a part is an error.
 	const documentSettings = hasFolder
-		? { ...chosen, folder: valueUnlessMissing(item, folderField, chosen.folder) }
+		? { ...chosen, folder: valueOrThrowIfMissing(item, folderField, chosen.folder) }
 		: chosen;
 	const fields = SETTINGS_FIELDS;
 	const typed = item.check(fieldValuesSchema(fields), { documentSettings }, { fields });

@@ -77,7 +77,7 @@ export async function textContent(
  * Reads the content of a file that is not text. Without `hasher`, stops reading a file that is too large to keep in memory,
  * because the upload reads it again.
  */
-export async function otherContent(
+export async function nonTextContent(
 	{ item, field, pieces }: OpenFile,
 	hasher?: Hash,
 ): Promise<FileContent> {

@@ -1,13 +1,13 @@
 import type { Hash } from 'crypto';
 import { pick } from 'lodash';
 
-import { type BinaryField, openWithHead, throwFileIssue } from '../../../../execution/binary';
+import { type BinaryField, throwFileIssue, withBinaryHead } from '../../../../execution/binary';
 import { DOCUMENT_MIME_TYPES } from '../../../../execution/mimeTypes';
 import { NUL } from './fileText';
 import type { Item } from '../../../../execution/item';
 import type { DocumentRecord } from '../../../../payloads/document';
 import { isHtml } from '../../../../transport/unreadable';
-import { type FileContent, otherContent, textContent } from './fileContent';
+import { type FileContent, nonTextContent, textContent } from './fileContent';
 import { detectFormat, type FileFormat, fileFormatOf } from './fileFormat';
 import type { InputDocument } from './inputDocument';
 import { readyRecord } from './readyRecord';
@@ -56,14 +56,14 @@ async function readBinary(
 	named: FileFormat,
 	hasher?: Hash,
 ): Promise<FileContent & { format: FileFormat }> {
-	return await openWithHead(item, field, async (head, pieces) => {
+	return await withBinaryHead(item, field, async (head, pieces) => {
 		const detected = detectFormat(head, named, field);
 		if (detected.isOldOffice && !given.type) throwFileIssue(item, field, OLD_OFFICE_ISSUE);
 		const format = formatByContent(given, named, detected.extension);
 		const opened = { item, field, pieces };
 		const read = format.isText
 			? await textContent(opened, given.mimeType ?? field.binary.mimeType, hasher)
-			: await otherContent(opened, hasher);
+			: await nonTextContent(opened, hasher);
 		const { content } = read;
 		const size = Buffer.isBuffer(content) ? content.length : content.size;
 		if (size === 0) throwFileIssue(item, field, 'is empty: nothing could be found in it');

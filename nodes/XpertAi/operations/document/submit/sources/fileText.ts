@@ -14,7 +14,10 @@ const MIN_CHARACTERS_PER_NUL = 1000;
  * order mark (without a mark: UTF-8), and the charset of the MIME type.
  */
 export function isTextHead(head: Buffer, mimeType: string): boolean {
-	const encodings = uniq([encodingByMark(head) ?? 'utf-8', nonUtf8CharsetIn(mimeType) ?? 'utf-8']);
+	const encodings = uniq([
+		encodingByByteOrderMark(head) ?? 'utf-8',
+		nonUtf8CharsetIn(mimeType) ?? 'utf-8',
+	]);
 	return encodings.some((encoding) => {
 		const text: unknown = attempt(() =>
 			new TextDecoder(encoding, { fatal: true }).decode(head, { stream: true }),
@@ -71,7 +74,7 @@ export class FileDecoder {
 	}
 
 	/** @throws NodeOperationError if bytes are not valid in this encoding, or the file has too many U+0000 for a text */
-	checkText(item: Item, field: BinaryField): void {
+	throwIfNotText(item: Item, field: BinaryField): void {
 		const hasFewNuls = !this.hadNul || this.nuls * MIN_CHARACTERS_PER_NUL < this.characters;
 		if (this.isValid && hasFewNuls) return;
 		const issue = `is not text in ${this.encoding.toUpperCase()}. ${ENCODING_ADVICE}`;
@@ -121,13 +124,13 @@ export async function decodeInOnePass<Sink extends TextSink>(
 	const [first = newDecoding('utf-8'), named] = decodings;
 	for (const { decoder, sink } of compact([first, named])) sink.add(decoder.decode());
 	const right = named && !isUtf8(first.decoder, named.decoder) ? named : first;
-	right.decoder.checkText(item, field);
+	right.decoder.throwIfNotText(item, field);
 	return right;
 }
 
 /** A byte order mark is reliable. A charset of a MIME type is often wrong, so UTF-8 comes first. */
 function encodingsToTry(head: Uint8Array, mimeType: string): string[] {
-	const marked = encodingByMark(head);
+	const marked = encodingByByteOrderMark(head);
 	return marked === undefined ? compact(['utf-8', nonUtf8CharsetIn(mimeType)]) : [marked];
 }
 
@@ -152,8 +155,8 @@ export async function* decodedChunks(
 ): AsyncGenerator<string> {
 	let decoder = encoding === undefined ? undefined : new FileDecoder(encoding);
 	try {
-		for await (const piece of withWholeMark(binaryChunks(item, field))) {
-			decoder ??= new FileDecoder(encodingByMark(piece) ?? 'utf-8');
+		for await (const piece of withWholeByteOrderMark(binaryChunks(item, field))) {
+			decoder ??= new FileDecoder(encodingByByteOrderMark(piece) ?? 'utf-8');
 			yield decoder.decode(piece);
 			if (!decoder.isValid) break;
 		}
@@ -161,7 +164,7 @@ export async function* decodedChunks(
 		throw item.asError(error);
 	}
 	yield decoder?.decode() ?? '';
-	decoder?.checkText(item, field);
+	decoder?.throwIfNotText(item, field);
 }
 
 /**
@@ -183,7 +186,9 @@ export async function* textChunks(item: Item, field: BinaryField): AsyncGenerato
 const BYTE_ORDER_MARK_LENGTH = 3;
 
 /** Yields the pieces of a file. Joins the first pieces until they are long enough for a byte order mark. */
-async function* withWholeMark(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* withWholeByteOrderMark(
+	pieces: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
 	let head: Buffer | undefined = Buffer.alloc(0);
 	for await (const piece of pieces) {
 		if (head) head = Buffer.concat([head, piece]);
@@ -195,7 +200,7 @@ async function* withWholeMark(pieces: AsyncIterable<Uint8Array>): AsyncGenerator
 }
 
 /** The encoding by the byte order mark of a file; undefined if the file has none. */
-function encodingByMark(head: Uint8Array): string | undefined {
+function encodingByByteOrderMark(head: Uint8Array): string | undefined {
 	const mark = Buffer.from(head.subarray(0, BYTE_ORDER_MARK_LENGTH)).toString('latin1');
 	if (mark === '\xef\xbb\xbf') return 'utf-8';
 	if (mark.startsWith('\xff\xfe')) return 'utf-16le';

@@ -52,15 +52,15 @@ export function readOrRejectWithKey(
 	try {
 		return read();
 	} catch (caught) {
-		// With a missing part, the key would be wrong. If `readKey` throws, `attempt` returns the error, and `rejectedWithKey`
+		// With a missing part, the key would be wrong. If `readKey` throws, `attempt` returns the error, and `errorWithKey`
 		// ignores it, because it is no text.
 		const key = isMissingPartError(caught) ? undefined : attempt(readKey);
-		throw rejectedWithKey(key, item.asError(caught));
+		throw errorWithKey(key, item.asError(caught));
 	}
 }
 
 /** Records the key of a rejected document in `documentKeyByError`, if the key is known. Returns the same error. */
-export function rejectedWithKey(key: unknown, error: ItemError): ItemError {
+export function errorWithKey(key: unknown, error: ItemError): ItemError {
 	if (typeof key === 'string') documentKeyByError.set(error, key);
 	return error;
 }

@@ -12,7 +12,7 @@ import type { InputDocument } from './inputDocument';
 import { isWithoutContent, readyRecord } from './readyRecord';
 
 /** Makes a function that checks a record and reads its key and its version. */
-export function recordReader(item: Item) {
+export function recordCheckerFor(item: Item) {
 	const keyPath = textIfGiven(item, 'documentKeyField');
 	const label = item.labelOf('documentKeyField');
 	const versionPath = textIfGiven(item, VERSION_FIELD_PARAMETER);
@@ -48,7 +48,7 @@ export function recordReader(item: Item) {
  * @throws NodeOperationError if a document is not valid
  */
 export function readJsonDocuments(item: Item): InputDocument[] {
-	const readRecord = recordReader(item);
+	const readRecord = recordCheckerFor(item);
 	const label = item.labelOf('jsonBody');
 	const given = [item.setting('jsonBody', z.unknown(), '')].flat();
 	return given.map((value, index, { length }) => {

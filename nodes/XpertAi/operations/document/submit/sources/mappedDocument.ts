@@ -4,7 +4,7 @@ import type { IDataObject } from 'n8n-workflow';
 import type { FieldValues } from '../../../../execution/fieldBuilders';
 import { fieldValuesSchema } from '../../../../execution/fieldSchemas';
 import { isParameterFilled } from '../../../../execution/givenValues';
-import { valueUnlessMissing } from '../../../../execution/identityFields';
+import { valueOrThrowIfMissing } from '../../../../execution/identityFields';
 import { fieldLabel } from '../../../../execution/issueText';
 import type { Item } from '../../../../execution/item';
 import { isJsonObject } from '../../../../payloads/json';
@@ -47,7 +47,7 @@ export function readMappedDocument(item: Item): InputDocument {
 	// Only a record that enables or disables a stored document may be empty. On Xpert, any other empty record could
 	// clear a stored document.
 	const isSwitch = typeof record.disabled === 'boolean' && (hasKey || record.id);
-	if (!isSwitch && isWithoutContent(record)) throwUnmapped(item);
+	if (!isSwitch && isWithoutContent(record)) throwEmptyDocument(item);
 	return { ...readyRecord(item, record, DOCUMENT_FIELD_NAMING), unusedColumns };
 }
 
@@ -60,13 +60,13 @@ function mappedColumns(item: Item) {
 	const byHand = item.parameter('documentFields.value', {});
 	if (!isJsonObject(byHand)) return mapColumns({});
 	const present = mapValues(byHand, (value, name) =>
-		valueUnlessMissing(item, fieldLabel([name], DOCUMENT_FIELD_NAMING), value),
+		valueOrThrowIfMissing(item, fieldLabel([name], DOCUMENT_FIELD_NAMING), value),
 	) as IDataObject;
 	return mapColumns(omitBy(present, isNil));
 }
 
 /** Rejects an item that gives the document neither a name nor content. The error names the first columns of the item. */
-function throwUnmapped(item: Item): never {
+function throwEmptyDocument(item: Item): never {
 	const columns = Object.keys(item.input.json).slice(0, MAX_COLUMNS_NAMED);
 	const found = columns.length > 0 ? `; the item has ${columns.join(', ')}` : '';
 	const issue = `must give the document a name, a text, a page, a chunk, a file ID or an address${found}`;

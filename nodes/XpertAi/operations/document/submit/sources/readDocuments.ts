@@ -9,7 +9,7 @@ import { readMappedDocument } from './mappedDocument';
 import { pathOfFile, readFileDocument } from './files';
 import { type InputDocument, type ItemDocuments, readOrRejectWithKey } from './inputDocument';
 import { readJsonDocuments } from './json';
-import { readRecords } from './records';
+import { readRecordDocuments } from './records';
 import { NAME_PARAMETER, nameOfText, readTextDocument } from './text';
 
 const documentsFromOptionSchema = z.enum(
@@ -17,12 +17,12 @@ const documentsFromOptionSchema = z.enum(
 );
 
 const READERS: Record<DocumentsFrom, (item: Item) => ItemDocuments> = {
-	text: (item) => readKeyed(item, readTextDocument, nameOfText, NAME_PARAMETER),
-	files: (item) => readKeyed(item, readFileDocument, pathOfFile, 'binaryPropertyName'),
-	addresses: (item) => readKeyed(item, readAddressDocument, stableAddress, 'url'),
-	fields: (item) => readKeyed(item, readMappedDocument),
+	text: (item) => readKeyedDocument(item, readTextDocument, nameOfText, NAME_PARAMETER),
+	files: (item) => readKeyedDocument(item, readFileDocument, pathOfFile, 'binaryPropertyName'),
+	addresses: (item) => readKeyedDocument(item, readAddressDocument, stableAddress, 'url'),
+	fields: (item) => readKeyedDocument(item, readMappedDocument),
 	json: readJsonDocuments,
-	records: readRecords,
+	records: readRecordDocuments,
 };
 
 /**
@@ -43,7 +43,7 @@ export function readDocuments(item: Item): ItemDocuments {
  * @param parameter the node parameter to name in error messages about the default key
  * @throws NodeOperationError if the item is rejected
  */
-function readKeyed(
+function readKeyedDocument(
 	item: Item,
 	read: (item: Item) => InputDocument,
 	defaultKey?: (item: Item) => string,

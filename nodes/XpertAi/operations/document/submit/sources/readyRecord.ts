@@ -37,7 +37,7 @@ export function readyRecord(
 	checkChunkSizes(item, split, fieldNaming);
 	// Runs compare the JSON, so a record must have the same JSON in whatever order its keys came.
 	const record = withSortedKeys(withUtcDates(split));
-	const json = item.jsonText(record, fieldNaming);
+	const json = item.toJsonText(record, fieldNaming);
 	const cleaned = json.replace(NUL_ESCAPE_PATTERN, '$1');
 	return cleaned === json
 		? { record, recordJson: json }

@@ -10,13 +10,15 @@ import { type FileRecord, jsonRecords } from './jsonRecords';
 import type { DocumentRecord } from '../../../../payloads/document';
 import { hasLoneSurrogate, LONE_SURROGATE_ISSUE } from '../../../../payloads/loneSurrogates';
 import { documentFromText } from './fileDocument';
-import { type InputDocument, rejectedWithKey } from './inputDocument';
-import { isFilledText, jsonDocument, ownValue, recordReader } from './json';
+import { errorWithKey, type InputDocument } from './inputDocument';
+import { isFilledText, jsonDocument, ownValue, recordCheckerFor } from './json';
 
 /** Reads the documents of a file of records, in groups. Yields an error for each unreadable record. */
-export async function* readRecords(item: Item): AsyncGenerator<Array<InputDocument | ItemError>> {
+export async function* readRecordDocuments(
+	item: Item,
+): AsyncGenerator<Array<InputDocument | ItemError>> {
 	const binaryField = chosenBinaryField(item);
-	const readRecord = recordReader(item);
+	const readRecord = recordCheckerFor(item);
 	const textPath = textIfGiven(item, 'textField');
 	const documentOf = (read: FileRecord) => {
 		const { positionText: position } = read;
@@ -35,7 +37,7 @@ export async function* readRecords(item: Item): AsyncGenerator<Array<InputDocume
 					? 'the file, or set "Documents From" to Files if it holds no records'
 					: 'the file, or the field of the node that the message names';
 			error.description = `This record was not sent. Correct ${correction}.`;
-			return rejectedWithKey(key, error);
+			return errorWithKey(key, error);
 		}
 	};
 	for await (const group of jsonRecords(textChunks(item, binaryField))) yield group.map(documentOf);

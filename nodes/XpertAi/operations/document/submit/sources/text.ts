@@ -16,7 +16,7 @@ const EMPTY_TEXT_ISSUE =
 
 export function readTextDocument(item: Item): InputDocument {
 	// `attempt` passes over an expression that fails: `filledText` below tells what is wrong with it.
-	if (!isEmpty(item.input.binary) && isNothing(attempt(() => item.resolve('text', ''))))
+	if (!isEmpty(item.input.binary) && isNothing(attempt(() => item.readWithoutChecks('text', ''))))
 		item.throwFieldIssue('text', EMPTY_TEXT_ISSUE);
 	const text = item.filledText('text');
 	const { record, ...metadataFacts } = readDocumentSettings(item);

@@ -14,7 +14,7 @@ import {
 import { memoryHints } from 'nodes/XpertAi/operations/document/submit/endHints';
 import { submitFields } from 'nodes/XpertAi/operations/document/submit/fields';
 import type { DocumentReport } from 'nodes/XpertAi/operations/document/submit/documentReport';
-import { submissionProgress } from 'nodes/XpertAi/operations/document/submit/summaryTexts';
+import { progressInWords } from 'nodes/XpertAi/operations/document/submit/summaryTexts';
 import { allHints } from 'nodes/XpertAi/operations/document/submit/hints';
 import { processingError, stopError } from 'nodes/XpertAi/operations/document/submit/endErrors';
 import {
@@ -23,7 +23,7 @@ import {
 } from 'nodes/XpertAi/operations/document/submit/outputItems';
 import { readSubmitSettings } from 'nodes/XpertAi/operations/document/submit/settings';
 import { Submission } from 'nodes/XpertAi/operations/document/submit/submission';
-import { counted } from 'nodes/XpertAi/operations/document/textHelpers';
+import { countWithNoun } from 'nodes/XpertAi/operations/document/textHelpers';
 import type { DocumentRecord } from 'nodes/XpertAi/payloads/document';
 import { failureMessage } from 'nodes/XpertAi/transport/failureText';
 import { itemOf } from 'test/nodes/support/context';
@@ -58,7 +58,7 @@ function runOf({
 	);
 	const settings = { ...readSubmitSettings(item), simplify: true };
 	const run = new Submission(item, settings, isFindChanges ? () => [] : undefined);
-	item.progress = () => submissionProgress(run);
+	item.progress = () => progressInWords(run);
 	const { tally } = run;
 	/** A document that was read. */
 	const read = (name = 'a', more: DocumentRecord = {}) => {
@@ -283,7 +283,7 @@ describe('the summary of a run', () => {
 		[1, '1 batch'],
 		[2, '2 batches'],
 	])('has the words that fit a count of %i', (count, words) => {
-		expect(counted(count, 'batch', 'batches')).toBe(words);
+		expect(countWithNoun(count, 'batch', 'batches')).toBe(words);
 	});
 });
 

@@ -156,7 +156,7 @@ function messageEventsOf(sequence: string): RunTranscript[] {
 	const searches = exchangesOf(sequence).filter(({ request }) => /messages/.test(request.path));
 	return searches.map(({ response }) => {
 		const events = new RunTranscript(String(get(response, 'body.items.0.executionId')));
-		events.addContent(whole(get(response, 'body.items.0.content') as unknown));
+		events.addStoredContent(whole(get(response, 'body.items.0.content') as unknown));
 		return events;
 	});
 }
