@@ -7,7 +7,11 @@ import type {
 } from 'n8n-workflow';
 
 import { booleanField, textField } from '../nodes/XpertAi/execution/fieldBuilders';
-import { BASE_URL_PATTERN, SECURE_START_PATTERN, tokenOf } from '../nodes/XpertAi/transport/credential';
+import {
+	BASE_URL_PATTERN,
+	SECURE_START_PATTERN,
+	tokenOf,
+} from '../nodes/XpertAi/transport/credential';
 
 /**
  * The expression for the server address in the credential test. An expression cannot call functions of the node, so this
