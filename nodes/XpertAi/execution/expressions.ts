@@ -1,7 +1,7 @@
 import { attempt, get, has, isError, isNil, isObject, memoize, set, toPath } from 'lodash';
 import type { IExecuteFunctions, INode } from 'n8n-workflow';
 
-import { type IdentityOptions, identityValue, MissingPart } from '../payloads/identity';
+import { type IdentityOptions, MissingPart, templateValueByParts } from '../payloads/identity';
 import { parseReadExpression, readPath } from '../payloads/readPath';
 import { parseTemplate } from '../payloads/template';
 
@@ -147,7 +147,7 @@ export const expressionValueByParts = (
 			runNamingField(field, () =>
 				evaluate(place, part, () => context.evaluateExpression(part, index) as unknown),
 			);
-		return identityValue(templateParserOf(node)(expression), evaluatePart, options);
+		return templateValueByParts(templateParserOf(node)(expression), evaluatePart, options);
 	});
 
 /**

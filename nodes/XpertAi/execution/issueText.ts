@@ -89,13 +89,13 @@ export function fieldsAlong(
 	const hasKey = (one: object): one is INodeProperties => 'type' in one && get(one, 'name') === key;
 	const inPanelGroups = () => level.filter(isPanelGroup).flatMap(({ options = [] }) => options);
 	const found = level.find(hasKey) ?? inPanelGroups().find(hasKey);
-	// Skips row indexes and the key `values`, because the n8n panel does not show them. Without fields on this level,
-	// the path is inside a list or JSON, where `values` is an ordinary key. An index in a list is skipped, too.
+	// Skips indexes and the key `values` of rows, because the n8n panel does not show them. Without fields on this
+	// level, the path is inside the value of a field, where `values` is an ordinary key.
 	if (typeof key === 'number' || (!found && key === 'values' && level.length > 0))
 		return fieldsAlong(rest, level);
 	if (!found) return [{ displayName: pathText(path) }];
 	const inside = (found.options ?? []).flatMap((one) => ('values' in one ? one.values : one));
-	// JSON without fields: its path also says which entry of a list is meant.
+	// JSON without fields: ends with the rest of the path and keeps indexes, which say which entry of a list is meant.
 	if (found.type === 'json' && inside.length === 0 && rest.length > 0)
 		return [found, { displayName: pathText(rest) }];
 	const below = fieldsAlong(rest, inside as INodeProperties[]);

@@ -284,7 +284,7 @@ export class Processing {
 	}
 }
 
-/** Stands for the progress of a document that no poll has shown. */
+/** The value in `Processing.notQueued` of a document that no poll has shown yet. */
 const NEVER_POLLED = '';
 
 const UNKNOWN_DOCUMENT_MESSAGE = 'the server does not know it in this knowledgebase';

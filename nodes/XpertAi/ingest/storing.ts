@@ -9,7 +9,7 @@ import {
 	isInternalServerError,
 	isTimeout,
 	isTooLarge,
-	mayBePartlyDone,
+	mayHaveStoppedPartway,
 } from '../transport/failure';
 import { matchRecords } from './matchRecords';
 import { type Batch, type BatchLimits, groupIntoBatches } from './batches';
@@ -214,7 +214,7 @@ export class Storer<Report> {
 	): Promise<BatchResult> {
 		const { batch } = attempted;
 		let { partlyDoneFailures } = attempted;
-		if (mayBePartlyDone(failure)) partlyDoneFailures = [...partlyDoneFailures, failure];
+		if (mayHaveStoppedPartway(failure)) partlyDoneFailures = [...partlyDoneFailures, failure];
 		let someNotStored = false;
 		for (const half of chunk(batch, Math.ceil(batch.length / 2))) {
 			// A document of the first half counts as certainly not stored only if it caused all `partlyDoneFailures`.
@@ -280,7 +280,7 @@ function maySplit(batch: Batch<unknown>, failure: Failure): boolean {
 	// If no document refers to a file of an earlier upload, a 404 means that the knowledgebase is missing. Then all
 	// documents would fail.
 	const mayLackFile = batch.some(({ record, isUploaded }) => record.storageFileId && !isUploaded);
-	return mayBePartlyDone(failure) && (failure.missing === undefined || mayLackFile);
+	return mayHaveStoppedPartway(failure) && (failure.missing === undefined || mayLackFile);
 }
 
 /**

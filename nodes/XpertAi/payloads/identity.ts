@@ -16,7 +16,7 @@ export interface IdentityOptions {
 	takesObjects?: boolean;
 }
 
-/** A part of an expression that has no value, or none that can be used (see `identityValue`). */
+/** A part of an expression that has no value, or none that can be used (see `templateValueByParts`). */
 export class MissingPart {
 	/** The JavaScript code of the part, without braces. */
 	readonly code: string;
@@ -41,7 +41,7 @@ export class MissingPart {
  * @returns the value that n8n computes for the whole expression; `MissingPart` if a part is missing, or if all parts
  * are blank. A single part that is alone may be blank (see `MissingPart.isAlone`), unless `needsEveryPart` is set.
  */
-export function identityValue(
+export function templateValueByParts(
 	template: Template,
 	evaluate: (expression: string) => unknown,
 	{ needsEveryPart = false, takesObjects = false }: IdentityOptions = {},

@@ -9,7 +9,7 @@ import {
 	tokenize,
 } from './codeTokens';
 
-/** A piece of code inside of an expression. `identityValue` has n8n evaluate each part separately. */
+/** A piece of code inside of an expression. `templateValueByParts` has n8n evaluate each part separately. */
 export interface CodePart {
 	kind: 'part';
 	/** The JavaScript code, without braces. */

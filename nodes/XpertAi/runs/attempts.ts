@@ -10,7 +10,7 @@ export interface AttemptHistory {
 	failedCount: number;
 	/** Whether the node has waited for another run. */
 	hasWaitedForRun: boolean;
-	/** Whether the server has given the lock. Then its address is right. */
+	/** Whether this node has received the lock at least once. If so, the address of the server is right. */
 	hasReceivedLock: boolean;
 }
 

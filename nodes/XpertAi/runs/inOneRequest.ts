@@ -230,7 +230,7 @@ async function resultOnThread(
 		const conversation = await readRunConversation(run);
 		if (conversation.failure)
 			return { ...failedResult(UNVERIFIED_REASON), failure: conversation.failure };
-		// Without messages of this run, the waiting tasks belong to another run: the one that sent the newest question.
+		// Without messages of this run, the waiting tasks belong to the run that sent the newest user message.
 		if (messages.length === 0 && waitsForPerson(conversation)) return undefined;
 		transcript.end = { ...conversation, status };
 	}

@@ -143,7 +143,7 @@ async function openForCredential(
 
 /**
  * Returns why a thread cannot be read; undefined if it can be read. If the thread seems to be missing, reads it once more.
- * Otherwise, the caller could create a conversation on an existing thread of another owner.
+ * Without the second read, the caller could create a conversation on an existing thread of another owner.
  */
 async function confirmedReadFailure(
 	client: Client,

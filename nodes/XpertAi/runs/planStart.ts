@@ -74,7 +74,7 @@ export async function planStart(
 	const { kind } = run.intent;
 	const last = newestRun(runsBefore);
 	if (kind === 'message') return await planMessage(run, last, attempts);
-	// A decision or a retry on a thread without a question would keep the thread busy forever.
+	// On a thread without any run, a decision or a retry would keep the thread busy forever.
 	if (!last) return await resultIfThreadMissing(run, neverRanResult(kind));
 	const body = { assistant_id: last.assistant_id, ...run.body };
 	if (kind === 'decision') return await planDecision(run, body, last, attempts);

@@ -117,7 +117,7 @@ export const isRebuildingIndex = ({ kind, status, reason = '' }: Failure) =>
 
 /**
  * Whether the server may have processed the request, or may still process it. Always false for the kind `cancelled`, so
- * callers must handle this kind separately. Also false for status 500, which `mayBePartlyDone` covers.
+ * callers must handle this kind separately. Also false for status 500, which `mayHaveStoppedPartway` covers.
  */
 export function isOutcomeUnknown(failure: Failure): boolean {
 	if (certainlyNotDone(failure)) return false;
@@ -170,6 +170,9 @@ export const isInputRejected = (failure: Failure) =>
 /** Whether the server failed during the request (500). It may have stored the data before it failed. */
 export const isInternalServerError = ({ status }: Failure) => status === 500;
 
-/** Whether the server may have processed part of the request. */
-export const mayBePartlyDone = (failure: Failure) =>
+/**
+ * Whether the server itself reported that the request failed, and may have processed part of it. False if no answer came
+ * (see `isOutcomeUnknown`).
+ */
+export const mayHaveStoppedPartway = (failure: Failure) =>
 	isInputRejected(failure) || isInternalServerError(failure);

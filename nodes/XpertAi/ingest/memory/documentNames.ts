@@ -88,12 +88,14 @@ export class DocumentNames {
 	async findByNames(wanted: ReadonlySet<string>): Promise<Map<string, DocumentNameAndKey>> {
 		const isWanted = (name: string | null): name is string => name !== null && wanted.has(name);
 		const all = await this.readAll();
+		// Only these keys matter. To derive an ID from every key would take long.
 		const keys = new Set(all.flatMap(([key, name]) => (isWanted(name) ? [key] : [])));
 		const found = new Map<string, DocumentNameAndKey>();
 		for (const [key, name] of all) {
 			if (key === null || !keys.has(key)) continue;
 			const id = this.idFrom(key);
 			if (isWanted(name)) found.set(id, { name, key });
+			// A later row has given the document another name.
 			else found.delete(id);
 		}
 		return found;

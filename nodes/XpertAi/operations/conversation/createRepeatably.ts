@@ -12,7 +12,7 @@ import type { Send } from '../../transport/request';
 /**
  * Creates a conversation. If the owner of the token is known, the request sets an ID and this owner. Such a request is
  * safe to repeat, because a second one creates no second conversation. Otherwise, the request has no ID and is not
- * repeated.
+ * repeated. If the server does not list a conversation of this owner, creates a second one without an ID and owner.
  *
  * @returns the answer with the conversation
  * @throws NodeApiError if a request fails
@@ -30,7 +30,7 @@ export async function createRepeatably(item: Item, request: SendRequest): Promis
 	const created = await request({ id: randomUUID(), createdById: owner.id }, { repeatable: true });
 	const { threadId = '' } = conversationRecordSchema.parse(created);
 	await confirmOwner(client, owner, threadId);
-	// `confirmOwner` clears `owner.id` if the server does not list the new conversation. The server then ignores owners, so
-	// the node creates a conversation without these fields.
+	// A server that does not list the new conversation does not support owners. `confirmOwner` has then set `owner.id`
+	// to null, and the node creates a second conversation, without these fields.
 	return owner.id ? created : await request();
 }

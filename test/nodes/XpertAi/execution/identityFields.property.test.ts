@@ -13,7 +13,7 @@ import type { InputDocument } from 'nodes/XpertAi/operations/document/submit/sou
 import { readDocuments } from 'nodes/XpertAi/operations/document/submit/sources/readDocuments';
 import { startFields } from 'nodes/XpertAi/operations/thread/run/fields';
 import { readRunInput } from 'nodes/XpertAi/operations/thread/run/runRequest';
-import { identityValue, MissingPart } from 'nodes/XpertAi/payloads/identity';
+import { templateValueByParts, MissingPart } from 'nodes/XpertAi/payloads/identity';
 import { parseTemplate, partsOf } from 'nodes/XpertAi/payloads/template';
 import { PROPERTY_RUNS } from 'test/support/propertyRuns';
 
@@ -122,7 +122,7 @@ describe('the value of an expression', () => {
 					asked.push(part);
 					return n8nValue(`=${part}`, json);
 				};
-				const found = identityValue(parsed, evaluate);
+				const found = templateValueByParts(parsed, evaluate);
 				const parts = partsOf(parsed).length;
 				const held = columns.map((name) => json[name]);
 				const areThere = held.every((one) => isThere(one, parsed.kind === 'part'));

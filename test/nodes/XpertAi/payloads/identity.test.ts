@@ -5,7 +5,7 @@ import {
 	type IdentityOptions,
 	MissingPart,
 	hasLostDigits,
-	identityValue,
+	templateValueByParts,
 } from 'nodes/XpertAi/payloads/identity';
 import { parseTemplate } from 'nodes/XpertAi/payloads/template';
 
@@ -14,7 +14,7 @@ import { n8nValue } from '../../support/expressions';
 /** The value of an expression for an item, and what was evaluated for it. */
 function valueOf(expression: string, json: Record<string, unknown> = {}, rule?: IdentityOptions) {
 	const asked: string[] = [];
-	const found = identityValue(
+	const found = templateValueByParts(
 		parseTemplate(expression),
 		(part) => {
 			asked.push(part);

@@ -194,7 +194,7 @@ const PREDICATES = pick(classify, [
 		'isTokenRejected',
 		'isTooLarge',
 		'isTransient',
-		'mayBePartlyDone',
+		'mayHaveStoppedPartway',
 		'mayMeanNoRecord',
 	] as const),
 ]);
@@ -217,7 +217,7 @@ describe('a status without more', () => {
 		],
 		['certainlyNotDone', [429]],
 		['isInputRejected', [400, 422]],
-		['mayBePartlyDone', [400, 422, 500]],
+		['mayHaveStoppedPartway', [400, 422, 500]],
 		['mayMeanNoRecord', [500]],
 		['isTokenRejected', [401, 403]],
 		['isTooLarge', [413]],
@@ -308,18 +308,18 @@ describe('a failure', () => {
 		[
 			'another 409 of a knowledgebase',
 			{ ...BUSY, reason: 'No embedding rebuild is running' },
-			['isInputRejected', 'mayBePartlyDone'],
+			['isInputRejected', 'mayHaveStoppedPartway'],
 		],
 		[
 			'the same reason with status 500',
 			{ ...BUSY, status: 500 },
-			['mayMeanNoRecord', 'mayBePartlyDone'],
+			['mayMeanNoRecord', 'mayHaveStoppedPartway'],
 		],
 
 		[
 			'404 of a record',
 			of404({ missing: 'record' }),
-			['mayMeanNoRecord', 'isInputRejected', 'mayBePartlyDone'],
+			['mayMeanNoRecord', 'isInputRejected', 'mayHaveStoppedPartway'],
 		],
 		['404 of a route', of404({ missing: 'route' }), ['certainlyNotDone', 'mayMeanNoRoute']],
 		['404 of somebody else', of404(), [...LOST, 'isNotFoundFromOtherServer', 'mayMeanNoRoute']],

@@ -5,7 +5,7 @@ import { documentExtension } from '../../../execution/mimeTypes';
 import type { Item } from '../../../execution/item';
 import type { ReadyDocument } from '../../../ingest/readyDocuments';
 import { unfindableReason } from '../../../ingest/statuses';
-import { type Failure, isTooLarge, mayBePartlyDone } from '../../../transport/failure';
+import { type Failure, isTooLarge, mayHaveStoppedPartway } from '../../../transport/failure';
 import { DOCUMENTS_FROM, HOW_TO_SEND_A_TEXT } from './fields';
 import type { DocumentReport } from './documentReport';
 
@@ -55,7 +55,7 @@ export function documentsError(item: Item, failure: Failure, ids: NamedId[] = []
  */
 export function affectsAll(failure: Failure, fileId?: string | null): boolean {
 	if (failure.missing === 'record' && !fileId) return true;
-	return !mayBePartlyDone(failure) && !isTooLarge(failure);
+	return !mayHaveStoppedPartway(failure) && !isTooLarge(failure);
 }
 
 /** Advice for documents whose processing failed. Each key is a regular expression that matches the failure reason. */

@@ -77,7 +77,7 @@ function readFindChangesSettings(first: Item): SubmitSettings {
 	};
 }
 
-/** The input items with new or changed documents, and an error item for each failure. */
+/** Returns the input items whose documents Submit would send (new, changed or back), and an error item for each failure. */
 function changedAndErrorItems({ first, tally }: Submission): INodeExecutionData[] {
 	return [
 		...sortBy(tally.reports, 'item.index').flatMap(({ item, error, plan }) => {

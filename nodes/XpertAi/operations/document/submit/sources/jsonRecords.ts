@@ -90,7 +90,7 @@ function parseLine({ number, text }: Line): FileRecord {
 	try {
 		return { positionText, value: parseExactJson(text) };
 	} catch {
-		// `nonBlankLines` has cut a line of this length.
+		// `nonBlankLines` stops reading in a line that is longer than `MAX_VALUE_LENGTH`.
 		const isCut = text.length > MAX_VALUE_LENGTH;
 		return { positionText, issue: isCut ? LINE_TOO_LONG_ISSUE : 'is not valid JSON' };
 	}

@@ -25,7 +25,8 @@ const fieldsNamed = memoize((names: string) =>
 /**
  * Makes a document from the fields of an item. Converts values to the types of the fields.
  *
- * @throws NodeOperationError if a value is not valid, or if the document has no content
+ * @throws NodeOperationError if a value is not valid, or if the document has neither a name nor content and does not
+ * enable or disable a stored document
  */
 export function readMappedDocument(item: Item): InputDocument {
 	const { columns, fields, textColumn, unused: unusedColumns } = mappedColumns(item);

@@ -38,7 +38,8 @@ export function readDocuments(item: Item): ItemDocuments {
 /**
  * Reads the single document of an item, with its key and version.
  *
- * @param read may return a default key. Then `defaultKey` is called only if the document is rejected.
+ * @param read may return the default key with the document. Then `defaultKey` is called only for a rejected item, whose
+ * key is needed, too (see `readOrRejectWithKey`).
  * @param defaultKey returns the key to use if "Document Key" is empty
  * @param parameter the node parameter to name in error messages about the default key
  * @throws NodeOperationError if the item is rejected
@@ -49,6 +50,7 @@ function readKeyedDocument(
 	defaultKey?: (item: Item) => string,
 	parameter = '',
 ): InputDocument[] {
+	// `readOrRejectWithKey` calls this without `found` if the item is rejected.
 	const readKey = (found?: InputDocument) => {
 		const given = keyIfGiven(item, 'documentKey');
 		if (given !== undefined || !defaultKey) return given;
