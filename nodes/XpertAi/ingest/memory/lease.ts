@@ -80,7 +80,7 @@ export class Lease {
 		const { turn, lease } = this.before;
 		this.existedBefore = lease !== undefined;
 		if (this.isHeldByOther(lease)) this.holderBefore = holderIn(lease);
-		if (isReadable(lease)) this.raiseCounters({ ...lease.lease, run: lease.run });
+		this.raiseCountersFrom(lease);
 		return [turn, ...this.before.others];
 	}
 
@@ -108,6 +108,8 @@ export class Lease {
 			if (this.isHeldByOther(current.lease)) break;
 			// If the server does not return the note, it cannot keep a lease.
 			if (!isReadable(current.turn)) return undefined;
+			// The run that held the lease may have sent documents since `peek`.
+			if (!this.isOwn(current.lease)) this.raiseCountersFrom(current.lease);
 			await this.writeLease();
 			current = await this.readNotes(others);
 			if (this.isHeldByOther(current.lease)) break;
@@ -131,6 +133,10 @@ export class Lease {
 		return current;
 	}
 
+	private raiseCountersFrom(lease: NoteReadResult): void {
+		if (isReadable(lease)) this.raiseCounters({ ...lease.lease, run: lease.run });
+	}
+
 	/**
 	 * Raises `counters` to at least the given numbers. Raises `number` above all of them. Avoids the journal slot of a
 	 * crashed run, because late requests may still write to this slot.
@@ -149,6 +155,8 @@ export class Lease {
 	 */
 	async recordSending(firstPage: NoteToWrite[]): Promise<void> {
 		if (this.counters.sent === this.number) return;
+		// A renewal that arrives later would write the old number.
+		await this.renewal;
 		await this.writeLease({ sent: this.number }, firstPage);
 		this.counters.sent = this.number;
 	}

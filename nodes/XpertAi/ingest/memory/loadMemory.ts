@@ -30,10 +30,11 @@ export async function fillMemoryParts(
 	[root, ...others]: NoteReadResult[],
 	parts: MemoryParts,
 ): Promise<boolean> {
-	const { journal, lease, names, pieces } = parts;
+	const { journal, lease, names, notes, pieces } = parts;
 	const firstPages = others.slice(0, FIRST_PAGE_NOTE_NAMES.length);
 	const readPieces = others.slice(FIRST_PAGE_NOTE_NAMES.length);
 	const isRootLost = await isRootNoteLost(root, firstPages, parts);
+	if (isReadable(root)) notes.requiredId ??= notes.idOf(ROOT_NOTE_NAME);
 	if (isRootLost) await pieces.rebuild();
 	else if (isReadable(root)) await pieces.load(root, readPieces);
 	const { sent: lastSendingRun } = lease.counters;

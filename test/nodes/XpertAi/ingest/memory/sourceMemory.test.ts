@@ -326,6 +326,34 @@ describe('a run that crashed', () => {
 	});
 });
 
+it.each([true, false])(
+	'a first run that sends while the next one waits for its lease is known to that, cut anywhere (crashed: %s)',
+	async (crash) => {
+		let cut = 0;
+		for (const request of range(3, 14))
+			for (const rows of range(5)) {
+				const server = new Knowledgebase();
+				const fault = { ofBatches: false, again: false, crash, request, rows };
+				const first = await open(server.routes([fault]));
+				const routes = server.routes();
+				let looks = 0;
+				const sendAfterFirstLook: MemoryRoutes['send'] = async (asked) => {
+					const answer = await routes.send(asked);
+					if (asked.method !== 'GET' || ++looks > 1) return answer;
+					await send(server, first, [A]).catch(() => undefined);
+					await first.close();
+					return answer;
+				};
+				const next = await open({ ...routes, send: sendAfterFirstLook });
+				if (first.failures.writeFailure) cut += 1;
+				expect([request, rows, next.failures.lost]).toEqual([request, rows, undefined]);
+				if (!next.sendBlockedBy && server.rows.has(A))
+					expect([request, rows, next.known.knows(A)]).toEqual([request, rows, true]);
+			}
+		expect(cut).toBeGreaterThan(0);
+	},
+);
+
 describe('a batch whose request was not answered', () => {
 	it('makes uncertain every content that it may still overwrite', async () => {
 		const server = new Knowledgebase();
