@@ -4,7 +4,7 @@ import type { DocumentGroups, ReadyDocument } from './readyDocuments';
 import type { SourceMemory } from './memory';
 import { type FetchedStatuses, processingState, type StatusRecord } from './statuses';
 
-/** Total size in bytes at which held documents are compared (see `Comparing.held`). */
+/** Total size in bytes at which held documents are compared (see `DocumentComparer.held`). */
 const MAX_HELD_BYTES = 8 * 1024 * 1024;
 
 export interface CompareOptions {
@@ -173,7 +173,10 @@ export async function* planDocuments<Report>(
 	async function* planHeld() {
 		const { statuses } = await options.statusesOf(held.map(idOf));
 		for (const compared of held.splice(0))
-			yield { document: compared.document, plan: planOf(compared, statuses.get(idOf(compared))) };
+			yield {
+				document: compared.document,
+				plan: plannedStandingOf(compared, statuses.get(idOf(compared))),
+			};
 	}
 	for await (const group of compareDocuments(documents, options))
 		for (const compared of group) {
@@ -189,7 +192,7 @@ export async function* planDocuments<Report>(
  * Returns the planned standing of a document to send: `new` if the server does not have it; `back` if the server has it,
  * but assistants do not find it and its content is not known to have changed; otherwise `changed`.
  */
-function planOf(
+function plannedStandingOf(
 	{ standing }: ComparedDocument<unknown>,
 	status: StatusRecord | undefined,
 ): PlannedStanding {

@@ -96,8 +96,8 @@ export function unsignedAddress(address: string): string {
 	const nameOf = (parameter: string) => parameter.replace(/=.*/s, '').toLowerCase();
 	const parameters = query.split('&');
 	const names = parameters.map(nameOf);
-	const scheme = SIGNATURE_SCHEMES.find(({ identifyingParameters: needed }) =>
-		needed.every((name) => names.includes(name)),
+	const scheme = SIGNATURE_SCHEMES.find(({ identifyingParameters }) =>
+		identifyingParameters.every((name) => names.includes(name)),
 	);
 	if (!scheme) return address;
 	const kept = parameters

@@ -94,10 +94,14 @@ export async function call<Answer>(
 		const { failure } = outcome;
 		mayBeDone ||= isOutcomeUnknown(failure);
 		const isRouteMissing = failure.missing === 'route';
-		const isUnconfirmed = isRouteMissing && !wasRouteMissing;
+		const isMissingRouteUnconfirmed = isRouteMissing && !wasRouteMissing;
 		wasRouteMissing = isRouteMissing;
 		wrongServerSignCount = suggestsWrongServer(failure) ? wrongServerSignCount + 1 : 0;
-		const canSucceed = shouldRetry(failure, { repeatable, isUnconfirmed, wrongServerSignCount });
+		const canSucceed = shouldRetry(failure, {
+			repeatable,
+			isMissingRouteUnconfirmed,
+			wrongServerSignCount,
+		});
 		const hasTries = attempts < (maxTries ?? limits.maxTries);
 		const delay = delayAfter(failure, attempts, clock.random());
 		const isInTime = clock.now() - started + delay <= longestMs;
@@ -105,7 +109,7 @@ export async function call<Answer>(
 		if (!canSucceed || !hasTries || !isInTime || isStopped) {
 			if (!isStopped) outageBudget?.recordOutcome(failure);
 			// A missing route counts only if two attempts in a row report it.
-			const missing = isUnconfirmed ? undefined : failure.missing;
+			const missing = isMissingRouteUnconfirmed ? undefined : failure.missing;
 			return { ok: false, failure: { ...failure, attempts, missing }, mayBeDone, attempts };
 		}
 		await clock.sleep(delay, signal);
@@ -123,7 +127,7 @@ function shouldRetry(
 	facts: {
 		repeatable: boolean;
 		/** Whether this failure reports a missing route, and the attempt before did not. */
-		isUnconfirmed: boolean;
+		isMissingRouteUnconfirmed: boolean;
 		/** Number of consecutive failures that suggest a wrong server, including this one (see `suggestsWrongServer`). */
 		wrongServerSignCount: number;
 	},
@@ -133,7 +137,7 @@ function shouldRetry(
 	// There is probably no Xpert AI server at the Base URL.
 	if (facts.wrongServerSignCount >= MAX_WRONG_SERVER_SIGNS) return false;
 	// A server can wrongly report a missing route while it starts. A second report in a row is trusted.
-	if (facts.isUnconfirmed) return true;
+	if (facts.isMissingRouteUnconfirmed) return true;
 	return isTransient(failure);
 }
 

@@ -65,8 +65,10 @@ function createConnection(credential: CredentialFields, context: RequestContext)
 	const send: Send = async <Answer>(request: ApiRequest<Answer>) => {
 		const { method, path, apiRoot = API_ROOT, schema } = request;
 		const received = await sendOnce(request, target, redact, context);
-		const outcome = isFailureDetails(received) ? received : readResponse(received, schema, redact);
-		if (!isFailureDetails(outcome)) return outcome;
+		const outcome = isFailureWithoutRequest(received)
+			? received
+			: readResponse(received, schema, redact);
+		if (!isFailureWithoutRequest(outcome)) return outcome;
 		// Removes the token and markup from the texts of a failure, because n8n shows these texts.
 		const texts = pick(outcome, 'code', 'reason', 'requestId');
 		const safeTexts = mapValues(texts, (text) => text && sanitizedLine(redact(text)));
@@ -84,7 +86,8 @@ function createConnection(credential: CredentialFields, context: RequestContext)
 	};
 }
 
-const isFailureDetails = (outcome: object): outcome is FailureWithoutRequest => 'kind' in outcome;
+const isFailureWithoutRequest = (outcome: object): outcome is FailureWithoutRequest =>
+	'kind' in outcome;
 
 /** Rounds a time up to whole milliseconds, within the range of timers. A time of 0 would mean no timeout. */
 const wholeMs = (ms: number) => clamp(Math.ceil(ms), 1, 2 ** 31 - 1);

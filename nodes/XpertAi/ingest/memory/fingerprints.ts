@@ -38,7 +38,7 @@ const ENTRY_LENGTH = ID_BYTES + FINGERPRINT_BYTES;
 export class Fingerprints {
 	/** Tails (see `tailOf`) of the IDs whose entries have changed. Reset when the memory is written. */
 	changedTails = new Set<number>();
-	/** IDs that `Pieces.rebuild` derived from keys. Some of these documents may already be disabled. */
+	/** IDs that `StoredPieces.rebuild` derived from keys. Some of these documents may already be disabled. */
 	readonly rebuilt = new Set<string>();
 	private readonly byTail = new Map<number, string>();
 

@@ -163,7 +163,7 @@ export class Journal {
 		const { crashedRun, notes } = this;
 		const merged = new Set(this.unmerged.map(pageVersionKey));
 		const now = crashedRun > 0 ? await readPages(notes, crashedRun, crashedRun - 1) : [];
-		return entriesIn(now.filter((makePageNotes) => !merged.has(pageVersionKey(makePageNotes))));
+		return entriesIn(now.filter((page) => !merged.has(pageVersionKey(page))));
 	}
 
 	private async writeFailedPages(): Promise<void> {
@@ -195,7 +195,7 @@ const pageVersionKey = (page: NoteReadResult[]) =>
 	JSON.stringify(page.map((note) => isReadable(note) && [note.run, note.open, note.body.length]));
 
 /**
- * Reads the pages in a slot, in blocks of `SIZES.pages` pages. Stops after a block in which all notes are missing or
+ * Reads the pages in a slot, in blocks of `NOTE_LIMITS.pages` pages. Stops after a block in which all notes are missing or
  * belong to merged runs.
  *
  * @param run number of any run that uses the slot
