@@ -41,7 +41,7 @@ export interface PollState {
 	known: Array<z.infer<typeof knownSchema>>;
 }
 
-/** A time that a request can hold. A corrupt time becomes undefined. */
+/** A stored time, clamped to the years 1970 to 9998, which a request can hold. A corrupt time becomes undefined. */
 const storedTimeSchema = z
 	.number()
 	.transform((ms) => clamp(ms, 0, Date.UTC(9999, 0)))

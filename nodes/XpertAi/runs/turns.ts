@@ -8,7 +8,7 @@ export interface QueueTurn {
 	isReached: boolean;
 	/** Resolves when the turn reaches the head of the queue. */
 	untilReached: Promise<void>;
-	/** Removes the turn from the queue. */
+	/** Removes the turn from the queue. A second call does nothing. */
 	end: () => void;
 }
 

@@ -24,7 +24,7 @@ interface FieldPlace {
 	/** Whether the field or an outer field has a key of error texts. `isErrorText` makes exceptions. */
 	hasErrorKey: boolean;
 	isMetadata: boolean;
-	/** Whether the field or an outer field is one of `USER_DATA_KEY_PATTERN`. */
+	/** Whether the field or an outer field matches `USER_DATA_KEY_PATTERN`. */
 	isUserData: boolean;
 	isOfTool: boolean;
 }

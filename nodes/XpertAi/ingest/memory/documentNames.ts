@@ -87,18 +87,14 @@ export class DocumentNames {
 	 */
 	async findByNames(wanted: ReadonlySet<string>): Promise<Map<string, DocumentNameAndKey>> {
 		const isWanted = (name: string | null): name is string => name !== null && wanted.has(name);
-		const all = await this.readAll();
-		// Only these keys matter. To derive an ID from every key would take long.
-		const keys = new Set(all.flatMap(([key, name]) => (isWanted(name) ? [key] : [])));
-		const found = new Map<string, DocumentNameAndKey>();
-		for (const [key, name] of all) {
-			if (key === null || !keys.has(key)) continue;
-			const id = this.idFrom(key);
-			if (isWanted(name)) found.set(id, { name, key });
-			// A later row has given the document another name.
-			else found.delete(id);
+		const nameByKey = new Map<string, string>();
+		for (const [key, name] of await this.readAll()) {
+			if (key === null) continue;
+			// The latest name counts, so a later name that is not wanted removes the document.
+			if (isWanted(name)) nameByKey.set(key, name);
+			else nameByKey.delete(key);
 		}
-		return found;
+		return new Map([...nameByKey].map(([key, name]) => [this.idFrom(key), { name, key }]));
 	}
 
 	/**

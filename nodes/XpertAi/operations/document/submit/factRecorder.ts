@@ -61,7 +61,7 @@ export class FactRecorder {
 		if ('document' in fact) this.handleOutcome(fact);
 	}
 
-	/** Releases the report of a document, records its outcome in the memory, and starts its processing if needed. */
+	/** Discards the report of a document, records its outcome in the memory, and starts its processing if needed. */
 	private handleOutcome(fact: DocumentFact<DocumentReport>): void {
 		const { document } = fact;
 		this.contents.discardReport(document.id, document.report);
@@ -125,7 +125,7 @@ export class FactRecorder {
 		return lacksStableId ? undefined : this.memory;
 	}
 
-	/** Records the documents whose processing has ended since the last call. */
+	/** Records the processing facts that were added since the last call. The processing may still be running. */
 	handleProcessingFacts(): void {
 		for (const fact of this.processing?.takeFacts() ?? []) this.handleProcessing(fact);
 	}

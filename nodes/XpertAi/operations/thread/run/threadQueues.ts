@@ -39,7 +39,7 @@ export async function runInThreadQueues<Result>(
 	try {
 		await forEachConcurrently(queues, concurrency, runQueue, goOn);
 	} finally {
-		// The queues that did not start have not ended their turns.
+		// Ends the turns of the queues that did not start. For a turn that has ended, `end` does nothing.
 		for (const { turn } of queues) turn.end();
 	}
 	return results;

@@ -182,7 +182,7 @@ export async function* textChunks(item: Item, field: BinaryField): AsyncGenerato
 	yield* decodedChunks(item, field, encoding);
 }
 
-/** Length of the longest byte order mark, in bytes. */
+/** Length of the longest byte order mark that `encodingByByteOrderMark` recognizes, in bytes. */
 const BYTE_ORDER_MARK_LENGTH = 3;
 
 /** Yields the pieces of a file. Joins the first pieces until they are long enough for a byte order mark. */
