@@ -81,7 +81,6 @@ export class StoredPieces {
 		this.isStale = (acknowledgesLoss && lost !== undefined) || root.processed !== startsProcessing;
 		if (!acknowledgesLoss) this.failures.lost = lost;
 		names.summary = root.names ?? names.summary;
-		notes.requiredId ??= notes.idOf(ROOT_NOTE_NAME);
 		const all = pieceNoteNames(root);
 		const areRead = readPieces.length === all.length;
 		const pieces = areRead ? readPieces : await notes.read(all, NOTE_LIMITS.answer);
