@@ -27,8 +27,8 @@ const MAX_UNREADABLE_THREADS = 5;
 export const MAX_POLLS_PER_THREAD = 3;
 
 /**
- * Creates the output items for changes, in order. Postpones a change whose thread cannot be read, until `MAX_POLLS_PER_THREAD`
- * polls have tried. Postpones a change with the event `cancelled` once, because this event may be temporary. Processes at
+ * Creates the output items for changes, in order. Postpones a change whose thread cannot be read, until
+ * `MAX_POLLS_PER_THREAD` polls have tried. Postpones a change with the event `cancelled` once, because this event may be temporary. Processes at
  * least one batch even if no time is left, so that every poll makes progress.
  *
  * @param maxCount the maximum number of changes to handle

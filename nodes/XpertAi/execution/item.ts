@@ -204,8 +204,8 @@ export class Item extends ParameterReader {
 	/**
 	 * Sends a request of this item, with retries.
 	 *
-	 * @param body the body as JSON text; for a form, its fields as JSON text. An error can name the ID parameters whose values
-	 * occur in it.
+	 * @param body the body as JSON text; for a form, its fields as JSON text. An error can name the ID parameters whose
+	 * values occur in it.
 	 * @returns the parsed answer
 	 * @throws NodeApiError if the request fails
 	 */

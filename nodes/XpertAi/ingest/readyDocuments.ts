@@ -30,8 +30,8 @@ export interface ReadyDocument<Report> {
 	/** The key from which the ID is derived, if any. */
 	key?: string;
 	/**
-	 * The hash of the content or of the version, as a binary string. Begins with one of `HASH_KIND_MARKS`. Runs compare hashes to find
-	 * changed documents.
+	 * The hash of the content or of the version, as a binary string. Begins with one of `HASH_KIND_MARKS`. Runs
+	 * compare hashes to find changed documents.
 	 */
 	comparisonHash?: string;
 	/**

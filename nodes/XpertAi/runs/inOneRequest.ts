@@ -182,8 +182,8 @@ const MAX_IDLE_READS = 2;
  * After a decision, gives up only at the deadline, or when the execution is stopped.
  *
  * @param otherwise the result if the thread stays idle
- * @returns the result on the thread, or `otherwise`. At the deadline: `RUNNING_AT_DEADLINE_RESULT` if the thread is busy, else
- * `otherwise` with the status `timedOut`
+ * @returns the result on the thread, or `otherwise`. At the deadline: `RUNNING_AT_DEADLINE_RESULT` if the thread is
+ * busy, else `otherwise` with the status `timedOut`
  */
 async function pollForResult(
 	run: RunWithStateBefore,

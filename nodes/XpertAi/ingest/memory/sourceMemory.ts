@@ -257,8 +257,8 @@ export class SourceMemory {
 
 	/**
 	 * Takes the lease and reads the memory. If another run holds the lease, sets `holder` instead. If the server does not
-	 * return notes, sets `failures.isMemoryUnsupported`. With `if kept`, if there is no memory, sets `isKept` to false and does not
-	 * take the lease.
+	 * return notes, sets `failures.isMemoryUnsupported`. With `if kept`, if there is no memory, sets `isKept` to
+	 * false and does not take the lease.
 	 */
 	private async takeLeaseAndRead(mode: 'to send' | 'if kept'): Promise<void> {
 		const { journal, lease } = this;
