@@ -20,12 +20,15 @@ function scene() {
 	const server = new Knowledgebase();
 	const { rows } = server;
 	const requests: string[] = [];
-	const rules: { fails: (what: string) => RequestOutcome | undefined } = { fails: () => undefined };
+	const rules: { fails: (what: string) => RequestOutcome | undefined; takesMs: () => number } = {
+		fails: () => undefined,
+		takesMs: () => 1,
+	};
 	const { send, ...paths } = server.routes();
 	const routes: MemoryRoutes = {
 		...paths,
 		send: calling(async (request) => {
-			await time.wait(1);
+			await time.wait(rules.takesMs());
 			const sent = request.body && (JSON.parse(String(request.body)) as Row[]);
 			const what = sent ? `writes ${/began|at work/.exec(sent[0]?.name ?? '')?.[0]}` : 'looks';
 			requests.push(what);
@@ -116,6 +119,24 @@ describe('the lease of a source', () => {
 		stop.abort();
 		await of(one.release());
 		expect(requests).toHaveLength(5);
+	});
+
+	it('says that its run sends also where a renewal is under way, which arrives late', async () => {
+		const { lease, of, rules, time } = scene();
+		const [one, two] = [lease('one'), lease('two')];
+		await of(one.take());
+		const renewal = new Promise<void>((resolve) => {
+			rules.takesMs = () => {
+				rules.takesMs = () => 1;
+				resolve();
+				return 10 * SECOND;
+			};
+		});
+		await of(renewal);
+		await of(one.recordSending([]));
+		await of(time.wait(20 * SECOND));
+		await of(two.peek([]));
+		expect(two.counters.sent).toBe(one.number);
 	});
 
 	it('is not renewed after its release, nor after Stop', async () => {

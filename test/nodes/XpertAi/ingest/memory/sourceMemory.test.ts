@@ -515,6 +515,26 @@ describe('what is lost', () => {
 				const other = server.copy();
 				await (await open(other.routes([{ ...crash, request, rows }]))).close();
 				expect([request, rows, (await remembered(other)).ids]).toEqual([request, rows, IDS]);
+				// An empty list of a proxy must not pass for names that are gone.
+				const isRootThere = other.notes('has stored (').length > 0;
+				const { requiredId } = await recall(other.routes());
+				expect(requiredId !== undefined).toBe(isRootThere);
+			}
+	});
+
+	it('is nothing where a first run crashed before it sent, though it had written what it found', async () => {
+		const crash = { ofBatches: false, crash: true, again: false };
+		for (const request of range(12))
+			for (const rows of range(4)) {
+				const server = new Knowledgebase();
+				const first = await open(server.routes([{ ...crash, request, rows }]));
+				first.recordUnsaid({ stored: 3, twice: 0 });
+				await send(server, first, [A]).catch(() => undefined);
+				expect([request, rows, (await remembered(server)).lost]).toEqual([
+					request,
+					rows,
+					undefined,
+				]);
 			}
 	});
 
